@@ -1,0 +1,1 @@
+"""Trials to responses: one person, one session."""

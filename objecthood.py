@@ -1,0 +1,35 @@
+"""objecthood: do vision models group the pixels of a photograph into objects as people do?
+
+The command line: one command per arrow of the diagram in docs/design.md. Commands live in
+`commands/`, a module per group; each imports what it needs when it runs, so that
+``objecthood --help`` answers at once and each job installs alone.
+"""
+
+import sys
+
+import typer
+
+from commands.console import say
+from stimuli.errors import InputError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Do vision models group a photograph's pixels into objects as people do?",
+)
+
+
+def main() -> None:
+    """Run the command line; what a user, a file or a model can cause ends in a message and 2."""
+    try:
+        app()
+    except InputError as error:
+        say(f"error: {error}")
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

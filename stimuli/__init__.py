@@ -1,0 +1,1 @@
+"""Scenes and masks to trials: what people and models are shown."""
