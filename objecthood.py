@@ -1,4 +1,4 @@
-"""objecthood: do vision models group the pixels of a photograph into objects as people do?
+"""objecthood asks: do vision models group a photograph into objects as people do?
 
 The command line: one command per arrow of the diagram in docs/design.md. Commands live in
 `commands/`, a module per group; each imports what it needs when it runs, so that
