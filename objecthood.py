@@ -1,6 +1,6 @@
-"""objecthood asks: do vision models group a photograph into objects as people do?
+"""The command line of objecthood, which asks whether models group as people do.
 
-The command line: one command per arrow of the diagram in docs/design.md. Commands live in
+One command per arrow of the diagram in docs/design.md. Commands live in
 `commands/`, a module per group; each imports what it needs when it runs, so that
 ``objecthood --help`` answers at once and each job installs alone.
 """
