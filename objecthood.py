@@ -10,6 +10,9 @@ import sys
 import typer
 
 from commands.console import say
+from commands.human import human
+from commands.publish import figures, leaderboard
+from commands.scores import evaluate, score
 from stimuli.errors import InputError
 
 app = typer.Typer(
@@ -20,6 +23,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Do vision models group a photograph's pixels into objects as people do?",
 )
+
+for command in (human, evaluate, score, leaderboard, figures):
+    app.command()(command)
 
 
 def main() -> None:
