@@ -9,6 +9,7 @@ import sys
 
 import typer
 
+from commands import data
 from commands.console import say
 from commands.human import human
 from commands.publish import figures, leaderboard
@@ -24,6 +25,7 @@ app = typer.Typer(
     help="Do vision models group a photograph's pixels into objects as people do?",
 )
 
+app.add_typer(data.app, name="data")
 for command in (human, evaluate, score, leaderboard, figures):
     app.command()(command)
 

@@ -103,7 +103,9 @@ def import_adeli2023(
     on_start(trials["scene_id"].nunique())
     with building_folder(out) as folder:
         trials = attach_images(trials, sources, folder=folder / "images", on_scene=on_scene)
-        trials, objects, misfits = attach_objects(trials, sources, folder=folder / "masks")
+        trials, objects, misfits = attach_objects(
+            trials, sources, images=folder / "images", folder=folder / "masks"
+        )
         write_table(responses, folder / "responses" / f"{BENCHMARK_NAME}.csv")
         if readouts is not None:
             write_table(readouts, folder / "published_readouts.parquet")

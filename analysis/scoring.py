@@ -9,7 +9,7 @@ interval over people and scenes, the ceilings, and what the four condition means
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -41,6 +41,8 @@ from stimuli.errors import TableError
 from stimuli.table_io import check_table, name_some
 
 MIN_TRIALS = 3
+# People, and scenes, that an interval over both needs.
+MIN_LEVELS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,14 @@ class ScoreSettings:
     n_draws: int = 1000  # bootstrap draws of each kind (people, scenes, both)
     n_halves: int = N_HALVES  # random halves of people for ceilings and the published form
     seed: int = 0  # root of all randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """People's side of a correlation, and the trials that it is on: bool, shape (n_trials,)."""
+
+    is_used: np.ndarray
+    target: Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,17 +73,17 @@ class People:
     ceilings
         By metric.
     whole, drawn
-        By subset of trials: people as they are, and in each kind of bootstrap draw.
+        By subset of trials: people as they are, and in the draws of `draw_bootstrap`.
     halves, drawn_halves
         Both halves of people of the published metric, likewise.
     """
 
     rows: Rows
     ceilings: dict[MetricName, Ceiling]
-    whole: dict[str, Target]
-    drawn: dict[str, dict[str, Target]]
-    halves: tuple[Target, Target]
-    drawn_halves: dict[str, tuple[Target, Target]]
+    whole: dict[str, Aim]
+    drawn: list[dict[str, Aim]]
+    halves: tuple[Aim, Aim]
+    drawn_halves: list[tuple[Aim, Aim]]
 
 
 def score_readouts(
@@ -192,47 +202,52 @@ def prepare_people(rows: Rows, settings: ScoreSettings) -> People:
         n_people=n_people, scenes=rows.scenes, n_draws=settings.n_draws, rng=draw_rng
     )
     one_draw = np.ones((1, n_people))
-    whole = Draw(people=one_draw, trials=np.ones((1, len(rows.trial_ids))))
+    everything = np.ones(len(rows.trial_ids), dtype=bool)
+    whole = Draw(people=one_draw, is_used=everything, trials=np.ones((1, len(rows.trial_ids))))
     halves = split_people(rows, n_halves=settings.n_halves, rng=halves_rng)
     return People(
         rows=rows,
         ceilings=compute_ceilings(rows, n_halves=settings.n_halves, rng=ceiling_rng),
         whole=_aim_subsets(rows, whole),
-        drawn={kind: _aim_subsets(rows, draw) for kind, draw in draws.items()},
-        halves=_aim_halves(rows, halves, np.ones_like(halves.weights)),
-        drawn_halves={kind: _draw_halves(rows, draw, split_rng) for kind, draw in draws.items()},
+        drawn=[_aim_subsets(rows, draw) for draw in draws],
+        halves=_aim_halves(rows, halves, everything),
+        drawn_halves=_draw_halves(rows, draws, split_rng),
     )
 
 
-def _aim_subsets(rows: Rows, draw: Draw) -> dict[str, Target]:
-    means = mean_rt(rows.rt_s, draw.people)
-    targets = {}
+def _aim_subsets(rows: Rows, draw: Draw) -> dict[str, Aim]:
+    aims = {}
     for subset in SUBSETS:
-        keep = find_trials(rows, subset.trials)
+        wanted = find_trials(rows, subset.trials)
+        keep = draw.is_used & wanted
         if keep.any():
-            part = _keep_people(rows, keep)
-            targets[subset.trials] = aim_at(part, means[:, keep], draw.trials[:, keep])
-    return targets
+            means = mean_rt(rows.rt_s[:, keep], draw.people)
+            target = aim_at(take_trials(rows, keep), means, draw.trials[:, wanted[draw.is_used]])
+            aims[subset.trials] = Aim(is_used=keep, target=target)
+    return aims
 
 
-def _keep_people(rows: Rows, keep: np.ndarray) -> Rows:
-    """Return the subset of trials, for what the design says of them."""
-    return rows if keep.all() else take_trials(rows, keep)
+def _draw_halves(rows: Rows, draws: list[Draw], rng: np.random.Generator) -> list[tuple[Aim, Aim]]:
+    """Split the people of each draw at random, alike in all kinds of draws.
 
-
-def _draw_halves(rows: Rows, draw: Draw, rng: np.random.Generator) -> tuple[Target, Target]:
-    """Split the people of each draw at random; nobody is in both halves, however often drawn."""
-    n_draws, n_people = draw.people.shape
+    Nobody is in both halves, however often drawn.
+    """
+    n_draws, n_people = draws[0].people.shape
     in_first = draw_halves(n_people=n_people, n_draws=n_draws, rng=rng)
-    halves = average_halves(rows.rt_s, draw.people * in_first, draw.people * ~in_first)
-    return _aim_halves(rows, halves, draw.trials)
+    aims = []
+    for draw in draws:
+        part = take_trials(rows, draw.is_used)
+        rt_s = rows.rt_s[:, draw.is_used]
+        halves = average_halves(rt_s, draw.people * in_first, draw.people * ~in_first)
+        weighted = replace(halves, weights=halves.weights * draw.trials)
+        aims.append(_aim_halves(part, weighted, draw.is_used))
+    return aims
 
 
-def _aim_halves(rows: Rows, halves: Halves, trials: np.ndarray) -> tuple[Target, Target]:
-    weights = halves.weights * trials
-
-    def aim(means: np.ndarray) -> Target:
-        return aim_at(rows, np.where(weights > 0, means, np.nan), weights)
+def _aim_halves(rows: Rows, halves: Halves, is_used: np.ndarray) -> tuple[Aim, Aim]:
+    def aim(means: np.ndarray) -> Aim:
+        people = np.where(halves.weights > 0, means, np.nan)
+        return Aim(is_used=is_used, target=aim_at(rows, people, halves.weights))
 
     return aim(halves.first), aim(halves.second)
 
@@ -244,17 +259,16 @@ def _score_one(difficulty: np.ndarray, people: People) -> Iterator[dict[str, obj
     for subset in SUBSETS:
         if subset.trials not in people.whole:
             continue
-        keep = find_trials(rows, subset.trials)
-        estimates = correlate_subset(subset, difficulty[keep], people.whole[subset.trials])
-        control = correlate_subset(subset, condition[keep], people.whole[subset.trials])
-        drawn = {
-            kind: correlate_subset(subset, difficulty[keep], targets[subset.trials])
-            for kind, targets in people.drawn.items()
-        }
+        whole = people.whole[subset.trials]
+        keep = whole.is_used
+        estimates = correlate_subset(subset, difficulty[keep], whole.target)
+        control = correlate_subset(subset, condition[keep], whole.target)
+        drawn = [
+            correlate_subset(subset, difficulty[aim.is_used], aim.target)
+            for aim in (aims[subset.trials] for aims in people.drawn if subset.trials in aims)
+        ]
         for name in subset.metrics:
-            interval = estimate_interval(
-                float(estimates[name][0]), {kind: values[name] for kind, values in drawn.items()}
-            )
+            interval = _estimate(float(estimates[name][0]), [d[name] for d in drawn], people)
             yield _record(
                 name,
                 float(estimates[name][0]),
@@ -266,24 +280,37 @@ def _score_one(difficulty: np.ndarray, people: People) -> Iterator[dict[str, obj
     yield _score_published(difficulty, condition, people)
 
 
+def _estimate(estimate: float, drawn: list[np.ndarray], people: People) -> Interval:
+    """Return the interval, or say what people or scenes are too few for it."""
+    rows = people.rows
+    for what, n in (("person", len(rows.participant_ids)), ("scene", rows.n_scenes)):
+        if n < MIN_LEVELS:
+            note = f"no interval over people and scenes: there is one {what}"
+            return Interval(se=None, low=None, high=None, note=note)
+    if len(drawn) < len(people.drawn):
+        note = "no interval: half of the scenes has no such trial"
+        return Interval(se=None, low=None, high=None, note=note)
+    return estimate_interval(estimate, drawn)
+
+
 def _score_published(
     difficulty: np.ndarray, condition: np.ndarray, people: People
 ) -> dict[str, object]:
     estimate = float(np.mean(_with_halves(difficulty, people.halves)))
-    drawn = {kind: _with_halves(difficulty, pair) for kind, pair in people.drawn_halves.items()}
+    drawn = [_with_halves(difficulty, pair) for pair in people.drawn_halves]
     return _record(
         "published",
         estimate,
         people,
-        interval=estimate_interval(estimate, drawn),
+        interval=_estimate(estimate, drawn, people),
         control=float(np.mean(_with_halves(condition, people.halves))),
         keep=np.ones(len(difficulty), dtype=bool),
     )
 
 
-def _with_halves(difficulty: np.ndarray, halves: tuple[Target, Target]) -> np.ndarray:
-    first, second = halves
-    return (correlate(difficulty, first) + correlate(difficulty, second)) / 2
+def _with_halves(difficulty: np.ndarray, halves: tuple[Aim, Aim]) -> np.ndarray:
+    first, second = (correlate(difficulty[aim.is_used], aim.target) for aim in halves)
+    return (first + second) / 2
 
 
 def _record(

@@ -64,7 +64,10 @@ class Scores(pa.DataFrameModel):
     readout: Series[str] = pa.Field(description="the statistic read out")
     kind: Series[str] = pa.Field(isin=list(KINDS), description="what a larger readout means")
     metric: Series[str] = pa.Field(isin=list(METRIC_NAMES), description="see docs/scores.md")
-    r: Series[float] = pa.Field(nullable=True, ge=-1, le=1, description="raw; empty: undefined")
+    # A perfect correlation may come out a rounding error above 1.
+    r: Series[float] = pa.Field(
+        nullable=True, ge=-1 - 1e-9, le=1 + 1e-9, description="raw; empty: undefined"
+    )
     se_r: Series[float] = pa.Field(nullable=True, ge=0, description="over people and scenes")
     ci_low_r: Series[float] = pa.Field(nullable=True, description="95 %, over people and scenes")
     ci_high_r: Series[float] = pa.Field(nullable=True, description="95 %, over people and scenes")

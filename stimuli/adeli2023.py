@@ -7,17 +7,17 @@ annotations), the distance and the image's shape. Whole pixels become pixel cent
 """
 
 import ast
-import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from stimuli.coco import read_instances, read_panoptic
+from stimuli.coco import CocoSet, open_instances, open_panoptic
 from stimuli.errors import InputError, TableError
+from stimuli.faults import FaultLog
 from stimuli.geometry import centre_of_pixel
 from stimuli.images import load_image, write_mask
 from stimuli.scenes import Scene, tabulate_objects
@@ -242,7 +242,7 @@ def attach_images(
 
 
 def attach_objects(
-    trials: pd.DataFrame, sources: ImageSources, *, folder: Path
+    trials: pd.DataFrame, sources: ImageSources, *, images: Path, folder: Path
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Write the masks that are to be had; return trials with object numbers, objects, and misfits.
 
@@ -256,8 +256,8 @@ def attach_objects(
         With images attached; only scenes with an image get a mask.
     sources
         Where annotations may lie.
-    folder
-        The benchmark's `masks` folder.
+    images, folder
+        The benchmark's `images` and `masks` folders.
 
     Returns
     -------
@@ -270,7 +270,7 @@ def attach_objects(
     tables: list[pd.DataFrame] = []
     misfits: list[str] = []
     with_image = trials[trials["image"].notna()]
-    for scene, rows, uses_index in _read_scenes(with_image, sources):
+    for scene, rows, uses_index in _read_scenes(with_image, sources, images):
         write_mask(scene.labels, folder / f"{scene.scene_id}.png")
         tables.append(tabulate_objects(scene))
         for index, row in rows.iterrows():
@@ -308,17 +308,49 @@ def _find_image(scene_id: str, folders: Iterable[Path]) -> Path | None:
 
 
 def _read_scenes(
-    trials: pd.DataFrame, sources: ImageSources
+    trials: pd.DataFrame, sources: ImageSources, folder: Path
 ) -> Iterator[tuple[Scene, pd.DataFrame, bool]]:
     """Yield each scene with a mask, its trials, and whether annotation indices apply to it."""
-    done: set[str] = set()
-    by_coco_id = {
-        int(str(scene_id).split("_")[1]): rows for scene_id, rows in trials.groupby("scene_id")
-    }
-    for scenes, uses_index in _open_annotations(set(by_coco_id), sources):
-        for scene in scenes:
-            rows = by_coco_id[int(scene.scene_id)]
-            scene_id = str(rows["scene_id"].iloc[0])
-            if scene_id not in done:
-                done.add(scene_id)
-                yield _rename(scene, scene_id), rows, uses_index
+    opened = [(coco, coco.masks_folder is None) for coco in _open_annotations(sources)]
+    for scene_id, rows in trials.groupby("scene_id", sort=False):
+        coco_id = f"{int(str(scene_id).split('_')[1]):012d}"
+        for coco, uses_index in opened:
+            if coco_id in coco.scene_ids:
+                image_path = folder / str(rows["image"].iloc[0])
+                # A scene is an image that its annotations fit, or the import stops with the reason.
+                scene = coco.read(coco_id, FaultLog(policy="refuse"), image_path=image_path)
+                if scene is not None:
+                    yield replace(scene, scene_id=str(scene_id)), rows, uses_index
+                break
+
+
+def _open_annotations(sources: ImageSources) -> list[CocoSet]:
+    """Instances first: the trial table's indices refer to them."""
+    nowhere = Path()
+    opened = [open_panoptic(path, images_folder=nowhere) for path in sources.panoptic_json]
+    if sources.instances_json is not None:
+        opened.insert(0, open_instances(sources.instances_json, images_folder=nowhere))
+    return opened
+
+
+def _find_objects(scene: Scene, row: pd.Series, *, uses_index: bool) -> tuple[int, int]:
+    """Return the objects under both dots; 0 for none."""
+    if uses_index:
+        numbers = {item.object_id for item in scene.objects}
+        # Objects are numbered by their place in the image's list of annotations, from 1.
+        pair = (int(row[f"source_object{k}_index"]) + 1 for k in (1, 2))
+        first, second = (number if number in numbers else 0 for number in pair)
+        return first, second
+    first, second = (
+        int(scene.labels[int(row[f"dot{k}_y_px"]), int(row[f"dot{k}_x_px"])]) for k in (1, 2)
+    )
+    return first, second
+
+
+def _describe_misfit(pair: tuple[int, int], *, is_same: bool) -> str | None:
+    if 0 in pair:
+        return f"dot {pair.index(0) + 1} lies on no labelled object"
+    if is_same != (pair[0] == pair[1]):
+        kind = "same" if is_same else "different"
+        return f"a {kind} trial whose dots lie on objects {pair[0]} and {pair[1]} of the mask"
+    return None

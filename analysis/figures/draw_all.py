@@ -10,6 +10,8 @@ from analysis.people import analyse_human
 from stimuli.benchmark import Benchmark
 from stimuli.errors import InputError
 
+SIZES = ("n_trials", "n_scenes", "n_people")
+
 
 def draw_all(files: RecordedScores, benchmark: Benchmark, *, folder: Path) -> list[Path]:
     """Write all figures and return the pictures' paths.
@@ -30,7 +32,7 @@ def draw_all(files: RecordedScores, benchmark: Benchmark, *, folder: Path) -> li
     conditions = summarise_conditions(analyse_human(benchmark), benchmark.trials)
     models = models_and_ceiling.tabulate_models(board)
     caption = {"benchmark": benchmark.manifest.name, "is_simulated": simulated}
-    sizes = models[["n_trials", "n_scenes", "n_people"]].head(1).to_dict("records")
+    sizes = {name: models[name].iloc[0] for name in SIZES if len(models)}
     return [
         *save_figure(
             rt_by_condition.draw_rt_by_condition(conditions, is_simulated=simulated),
@@ -43,7 +45,7 @@ def draw_all(files: RecordedScores, benchmark: Benchmark, *, folder: Path) -> li
             models_and_ceiling.draw_models_and_ceiling(models, is_simulated=simulated),
             models_and_ceiling.NAME,
             table=models,
-            caption=caption | {"n_models": len(models)} | (sizes[0] if sizes else {}),
+            caption=caption | {"n_models": len(models)} | sizes,
             folder=folder,
         ),
     ]

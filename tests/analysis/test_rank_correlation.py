@@ -30,7 +30,9 @@ def partial(readout, target):
 
 def residual_oracle(x, y, covariate, cells):
     """Plain least squares on ranks, the slow way."""
-    design = np.column_stack([cells[:, None] == np.unique(cells), rankdata(covariate)]).astype(float)
+    design = np.column_stack([cells[:, None] == np.unique(cells), rankdata(covariate)]).astype(
+        float
+    )
 
     def residuals(v):
         v = rankdata(v)
