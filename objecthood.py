@@ -1,6 +1,6 @@
-"""objecthood asks: do vision models group a photograph into objects as people do?
+"""The command line of objecthood, which asks whether models group as people do.
 
-The command line: one command per arrow of the diagram in docs/design.md. Commands live in
+One command per arrow of the diagram in docs/design.md. Commands live in
 `commands/`, a module per group; each imports what it needs when it runs, so that
 ``objecthood --help`` answers at once and each job installs alone.
 """
@@ -9,7 +9,11 @@ import sys
 
 import typer
 
+from commands import data
 from commands.console import say
+from commands.human import human
+from commands.publish import figures, leaderboard
+from commands.scores import evaluate, score
 from stimuli.errors import InputError
 
 app = typer.Typer(
@@ -20,6 +24,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Do vision models group a photograph's pixels into objects as people do?",
 )
+
+app.add_typer(data.app, name="data")
+for command in (human, evaluate, score, leaderboard, figures):
+    app.command()(command)
 
 
 def main() -> None:

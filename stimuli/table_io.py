@@ -5,9 +5,13 @@ field and nothing else (the participant ``NA`` is a participant), and nothing ha
 appears complete or not at all.
 """
 
+import hashlib
 import json
 import os
+import re
+import shutil
 import tempfile
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,7 +51,7 @@ def read_table(path: Path, schema: type[pa.DataFrameModel]) -> pd.DataFrame:
         A column is missing, or a value breaks the schema; the first fault is named by file, row
         and column.
     """
-    table = _read_raw(path, _text_columns(schema))
+    table = read_columns(path, text_columns=_text_columns(schema))
     return check_table(table, schema, source=str(path), is_csv=path.suffix == ".csv")
 
 
@@ -117,8 +121,13 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_json(content: Mapping[str, Any], path: Path) -> None:
     """Write `content` as JSON (NaN as null, since JSON has none), complete or not at all."""
     text = json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False)
+    write_text(text + "\n", path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write UTF-8 text, complete or not at all."""
     with replacing(path) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
 
 
 @contextmanager
@@ -134,6 +143,40 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def building_folder(folder: Path) -> Iterator[Path]:
+    """Give a temporary folder that becomes `folder` if the block ends without an error.
+
+    Raises
+    ------
+    InputError
+        `folder` exists and isn't empty.
+    """
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InputError(f"{folder}: is not empty; name a new folder, or delete it first")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".making-{folder.name}-", dir=folder.parent))
+    try:
+        yield temporary
+        if folder.is_dir():
+            folder.rmdir()
+        temporary.chmod(0o777 & ~_umask())
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def safe_file_name(name: str) -> str:
+    """Return a file name for any text: readable, and different for different texts.
+
+    >>> safe_file_name("timm/vit:b ü")
+    'timm-vit-b-u-0e8ac4fb'
+    """
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^A-Za-z0-9_.]+", "-", plain).strip("-.")[:80]
+    return f"{slug or 'unnamed'}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def name_some(values: object, *, limit: int = 5) -> str:
@@ -158,7 +201,23 @@ def _text_columns(schema: type[pa.DataFrameModel]) -> set[str]:
     return {name for name, column in columns.items() if str(column.dtype).startswith("str")}
 
 
-def _read_raw(path: Path, text_columns: set[str]) -> pd.DataFrame:
+def read_columns(path: Path, *, text_columns: set[str]) -> pd.DataFrame:
+    """Return the table of a CSV or parquet file, not yet checked against any schema.
+
+    Parameters
+    ----------
+    path
+        A ``.csv`` or ``.parquet`` file.
+    text_columns
+        Columns that are text whatever they look like: ids.
+
+    Raises
+    ------
+    InputError
+        The file is not there, or is neither CSV nor parquet.
+    TableError
+        The CSV is not UTF-8, is empty, or has a ragged line.
+    """
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     if path.suffix == ".parquet":

@@ -1,0 +1,1 @@
+"""Figures: functions of tables, one module each; no statistic is computed here."""

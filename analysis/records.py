@@ -1,0 +1,128 @@
+"""Score files: a model's scores with everything that is needed to compute them again.
+
+One JSON file per model in `scores/`. The leaderboard is derived from these files and can be deleted
+and rebuilt.
+"""
+
+import platform
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.metrics import METRIC_VERSION
+from analysis.scoring import ScoreSettings
+from analysis.tables import Scores
+from stimuli.benchmark import Benchmark
+from stimuli.errors import InputError
+from stimuli.table_io import check_table, read_json, safe_file_name, write_json
+
+FORMAT = "objecthood-score-1"
+_PACKAGES = ("objecthood", "numpy", "pandas", "scipy", "torch", "timm")
+
+
+def build_record(
+    benchmark: Benchmark,
+    *,
+    settings: ScoreSettings,
+    command: str,
+    model_record: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return what a score file says besides the scores.
+
+    Parameters
+    ----------
+    benchmark
+        The trials and people that were used.
+    settings
+        Draws, halves, seed.
+    command
+        The command line.
+    model_record
+        What the model says of itself: source, weights hash, preprocessing.
+    """
+    return {
+        "format": FORMAT,
+        "metric_version": METRIC_VERSION,
+        "benchmark": benchmark.manifest.name,
+        "benchmark_version": benchmark.manifest.version,
+        "is_simulated": benchmark.manifest.is_simulated,
+        "trials_sha256": benchmark.trials_sha256,
+        "settings": asdict(settings),
+        "command": command,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": find_commit(),
+        "versions": find_versions(),
+        "model": dict(model_record),
+    }
+
+
+def write_score_file(scores: pd.DataFrame, record: Mapping[str, Any], *, folder: Path) -> Path:
+    """Write one model's scores below `folder`/scores and return the file's path."""
+    model = str(scores["model"].iloc[0])
+    path = folder / "scores" / f"{safe_file_name(model)}.json"
+    rows = scores.astype(object).where(scores.notna(), None).to_dict("records")
+    write_json({**record, "scores": rows}, path)
+    return path
+
+
+def read_score_files(folder: Path) -> list[tuple[Path, dict[str, Any], pd.DataFrame]]:
+    """Return path, record and scores of every score file below `folder`, in name order.
+
+    Raises
+    ------
+    InputError
+        There is none, or one is damaged or of another format.
+    """
+    paths = sorted((folder / "scores").glob("*.json"))
+    if not paths:
+        raise InputError(
+            f"{folder}: no score files in {folder / 'scores'}. Make some with 'objecthood evaluate' "
+            "or 'objecthood score'"
+        )
+    return [_read_score_file(path) for path in paths]
+
+
+def find_versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that a score depends on."""
+    found = {"python": platform.python_version(), "machine": platform.machine()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def find_commit() -> str | None:
+    """Return the commit of the code, with ``+changes`` when files differ from it; None outside git."""
+    root = Path(__file__).parents[1]
+    try:
+        if not _run_git(root, "ls-files", "objecthood.py"):
+            return None  # installed into somebody else's repository
+        head = _run_git(root, "rev-parse", "HEAD")
+        return f"{head}+changes" if _run_git(root, "status", "--porcelain") else head
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return None
+
+
+def _run_git(root: Path, *words: str) -> str:
+    command = ["git", "-C", str(root), *words]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    return done.stdout.strip()
+
+
+def _read_score_file(path: Path) -> tuple[Path, dict[str, Any], pd.DataFrame]:
+    content = read_json(path)
+    if content.get("format") != FORMAT or not isinstance(content.get("scores"), list):
+        raise InputError(
+            f"{path}: format {content.get('format')!r}, expected {FORMAT!r} with a list of scores; "
+            "score the model anew, or move the file away"
+        )
+    scores = pd.DataFrame(content.pop("scores"), columns=list(Scores.to_schema().columns))
+    return path, content, check_table(scores, Scores, source=str(path))

@@ -1,0 +1,385 @@
+"""Scores: how well each readout of a model predicts people's reaction times.
+
+For each readout the rows are the trials that it and people both have. On exactly these rows are
+computed: the Spearman correlation of predicted difficulty with mean RT under each metric, its
+interval over people and scenes, the ceilings, and what the four condition means reach
+(`control_condition_r`), since a predictor that knows only the type of trial already correlates
+(methods 1.7).
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from analysis.ceilings import Ceiling, Halves, average_halves, compute_ceilings, split_people
+from analysis.human import ReactionTimes
+from analysis.metrics import (
+    N_HALVES,
+    SUBSETS,
+    MetricName,
+    correlate_subset,
+    find_trials,
+    signed_difficulty,
+)
+from analysis.rank_correlation import Target, correlate
+from analysis.resampling import (
+    Draw,
+    Interval,
+    draw_bootstrap,
+    draw_halves,
+    estimate_interval,
+    mean_rt,
+)
+from analysis.rows import Rows, aim_at, select_rows, take_trials
+from analysis.tables import Scores
+from model_eval.tables import READOUT_KEY, Readouts
+from stimuli.benchmark import check_ids_match
+from stimuli.errors import TableError
+from stimuli.table_io import check_table, name_some
+
+MIN_TRIALS = 3
+# People, and scenes, that an interval over both needs.
+MIN_LEVELS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSettings:
+    """What a score needs besides the data; written into its record."""
+
+    n_draws: int = 1000  # bootstrap draws of each kind (people, scenes, both)
+    n_halves: int = N_HALVES  # random halves of people for ceilings and the published form
+    seed: int = 0  # root of all randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """People's side of a correlation, and the trials that it is on: bool, shape (n_trials,)."""
+
+    is_used: np.ndarray
+    target: Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """The people's side of every score on one set of rows, prepared once for all readouts.
+
+    Attributes
+    ----------
+    rows
+        The trials and people.
+    ceilings
+        By metric.
+    whole, drawn
+        By subset of trials: people as they are, and in the draws of `draw_bootstrap`.
+    halves, drawn_halves
+        Both halves of people of the published metric, likewise.
+    """
+
+    rows: Rows
+    ceilings: dict[MetricName, Ceiling]
+    whole: dict[str, Aim]
+    drawn: list[dict[str, Aim]]
+    halves: tuple[Aim, Aim]
+    drawn_halves: list[tuple[Aim, Aim]]
+
+
+def score_readouts(
+    readouts: pd.DataFrame,
+    *,
+    times: ReactionTimes,
+    trials: pd.DataFrame,
+    settings: ScoreSettings,
+    on_readout: Callable[[], None] = lambda: None,
+) -> pd.DataFrame:
+    """Return the scores of every readout in a table, under every metric.
+
+    Parameters
+    ----------
+    readouts
+        Valid under `model_eval.tables.Readouts`; may lack trials, never have them twice.
+    times
+        People's RTs, columns in the order of `trials`.
+    trials
+        The benchmark's trial table.
+    settings
+        Draws, halves, seed.
+    on_readout
+        Called after each readout, for a progress bar.
+
+    Returns
+    -------
+    DataFrame
+        Valid under `analysis.tables.Scores`: a row per readout and metric.
+
+    Raises
+    ------
+    TableError
+        A trial is doubled or unknown, a value is not finite, a readout changes its kind, or fewer
+        than three of a readout's trials have reaction times.
+    """
+    check_readouts(readouts, trials)
+    prepared: dict[str, People] = {}
+    records: list[dict[str, object]] = []
+    for key, table in readouts.groupby(READOUT_KEY, sort=False, dropna=False):
+        value = table.set_index("trial_id")["value"].reindex(trials["trial_id"]).to_numpy(float)
+        rows = select_rows(times, trials, is_wanted=np.isfinite(value))
+        _check_enough_trials(rows, key)
+        if rows.sha256 not in prepared:
+            prepared[rows.sha256] = prepare_people(rows, settings)
+        people = prepared[rows.sha256]
+        kind = str(table["kind"].iloc[0])
+        on_rows = value[trials["trial_id"].isin(rows.trial_ids).to_numpy()]
+        named: dict[str, object] = dict(zip(READOUT_KEY, key, strict=True))
+        named["kind"] = kind
+        difficulty = signed_difficulty(on_rows, kind=kind, is_same=rows.is_same)
+        records.extend(named | record for record in _score_one(difficulty, people))
+        on_readout()
+    return check_table(pd.DataFrame(records), Scores, source="the scores")
+
+
+def check_readouts(
+    readouts: pd.DataFrame,
+    trials: pd.DataFrame,
+    *,
+    source: str = "the readouts",
+    first_row: int = 1,
+) -> None:
+    """Raise unless a readout table can be scored against a trial table.
+
+    Parameters
+    ----------
+    readouts, trials
+        The tables.
+    source
+        What messages call the readouts.
+    first_row
+        The number of the first row, for messages; 2 for a CSV file, whose header is line 1.
+
+    Raises
+    ------
+    TableError
+        No rows, an unknown or doubled trial, a value that is not finite, or two kinds of one readout.
+    """
+    if readouts.empty:
+        raise TableError(f"{source}: no rows; expected one per trial and readout")
+    check_table(readouts, Readouts, source=source)
+    check_ids_match(readouts["trial_id"], trials["trial_id"], source=source)
+    twice = readouts.duplicated([*READOUT_KEY, "trial_id"])
+    if twice.any():
+        row = readouts[twice].iloc[0]
+        raise TableError(
+            f"{source}, row {first_row + _first(twice)}: trial {row['trial_id']!r} occurs twice for "
+            f"model {row['model']!r}, layer {row['layer']}, readout {row['readout']!r}; "
+            "keep one value per trial"
+        )
+    endless = ~np.isfinite(readouts["value"].to_numpy(float))
+    if endless.any():
+        row = readouts[endless].iloc[0]
+        raise TableError(
+            f"{source}, row {first_row + _first(endless)}: value {row['value']} of trial "
+            f"{row['trial_id']!r}, readout {row['readout']!r}; expected a finite number. Leave out "
+            "trials that the model can't read"
+        )
+    kinds = readouts.groupby(READOUT_KEY, dropna=False)["kind"].nunique()
+    if (kinds > 1).any():
+        raise TableError(
+            f"{source}: {name_some(kinds[kinds > 1].index)} has more than one kind; a readout is "
+            "evidence, difficulty or ease for all trials"
+        )
+
+
+def prepare_people(rows: Rows, settings: ScoreSettings) -> People:
+    """Return the people's side of all scores on `rows`; the same rows and seed give the same draws."""
+    # The rows are part of the seed, so that a score doesn't depend on what is scored beside it.
+    digest = int.from_bytes(hashlib.sha256(rows.sha256.encode()).digest()[:8])
+    streams = np.random.SeedSequence([settings.seed, digest]).spawn(4)
+    ceiling_rng, halves_rng, draw_rng, split_rng = (np.random.default_rng(s) for s in streams)
+    n_people = len(rows.participant_ids)
+    draws = draw_bootstrap(
+        n_people=n_people, scenes=rows.scenes, n_draws=settings.n_draws, rng=draw_rng
+    )
+    one_draw = np.ones((1, n_people))
+    everything = np.ones(len(rows.trial_ids), dtype=bool)
+    whole = Draw(people=one_draw, is_used=everything, trials=np.ones((1, len(rows.trial_ids))))
+    halves = split_people(rows, n_halves=settings.n_halves, rng=halves_rng)
+    return People(
+        rows=rows,
+        ceilings=compute_ceilings(rows, n_halves=settings.n_halves, rng=ceiling_rng),
+        whole=_aim_subsets(rows, whole),
+        drawn=[_aim_subsets(rows, draw) for draw in draws],
+        halves=_aim_halves(rows, halves, everything),
+        drawn_halves=_draw_halves(rows, draws, split_rng),
+    )
+
+
+def _aim_subsets(rows: Rows, draw: Draw) -> dict[str, Aim]:
+    aims = {}
+    for subset in SUBSETS:
+        wanted = find_trials(rows, subset.trials)
+        keep = draw.is_used & wanted
+        if keep.any():
+            means = mean_rt(rows.rt_s[:, keep], draw.people)
+            target = aim_at(take_trials(rows, keep), means, draw.trials[:, wanted[draw.is_used]])
+            aims[subset.trials] = Aim(is_used=keep, target=target)
+    return aims
+
+
+def _draw_halves(rows: Rows, draws: list[Draw], rng: np.random.Generator) -> list[tuple[Aim, Aim]]:
+    """Split the people of each draw at random, alike in all kinds of draws.
+
+    Nobody is in both halves, however often drawn.
+    """
+    n_draws, n_people = draws[0].people.shape
+    in_first = draw_halves(n_people=n_people, n_draws=n_draws, rng=rng)
+    aims = []
+    for draw in draws:
+        part = take_trials(rows, draw.is_used)
+        rt_s = rows.rt_s[:, draw.is_used]
+        halves = average_halves(rt_s, draw.people * in_first, draw.people * ~in_first)
+        weighted = replace(halves, weights=halves.weights * draw.trials)
+        aims.append(_aim_halves(part, weighted, draw.is_used))
+    return aims
+
+
+def _aim_halves(rows: Rows, halves: Halves, is_used: np.ndarray) -> tuple[Aim, Aim]:
+    def aim(means: np.ndarray) -> Aim:
+        people = np.where(halves.weights > 0, means, np.nan)
+        return Aim(is_used=is_used, target=aim_at(rows, people, halves.weights))
+
+    return aim(halves.first), aim(halves.second)
+
+
+def _score_one(difficulty: np.ndarray, people: People) -> Iterator[dict[str, object]]:
+    """Yield a record for each metric of one readout."""
+    rows = people.rows
+    condition = predict_condition(rows)
+    for subset in SUBSETS:
+        if subset.trials not in people.whole:
+            continue
+        whole = people.whole[subset.trials]
+        keep = whole.is_used
+        estimates = correlate_subset(subset, difficulty[keep], whole.target)
+        control = correlate_subset(subset, condition[keep], whole.target)
+        drawn = [
+            correlate_subset(subset, difficulty[aim.is_used], aim.target)
+            for aim in (aims[subset.trials] for aims in people.drawn if subset.trials in aims)
+        ]
+        for name in subset.metrics:
+            interval = _estimate(float(estimates[name][0]), [d[name] for d in drawn], people)
+            yield _record(
+                name,
+                float(estimates[name][0]),
+                people,
+                interval=interval,
+                control=float(control[name][0]),
+                keep=keep,
+            )
+    yield _score_published(difficulty, condition, people)
+
+
+def _estimate(estimate: float, drawn: list[np.ndarray], people: People) -> Interval:
+    """Return the interval, or say what people or scenes are too few for it."""
+    rows = people.rows
+    for what, n in (("person", len(rows.participant_ids)), ("scene", rows.n_scenes)):
+        if n < MIN_LEVELS:
+            note = f"no interval over people and scenes: there is one {what}"
+            return Interval(se=None, low=None, high=None, note=note)
+    if len(drawn) < len(people.drawn):
+        note = "no interval: half of the scenes has no such trial"
+        return Interval(se=None, low=None, high=None, note=note)
+    return estimate_interval(estimate, drawn)
+
+
+def _score_published(
+    difficulty: np.ndarray, condition: np.ndarray, people: People
+) -> dict[str, object]:
+    estimate = float(np.mean(_with_halves(difficulty, people.halves)))
+    drawn = [_with_halves(difficulty, pair) for pair in people.drawn_halves]
+    return _record(
+        "published",
+        estimate,
+        people,
+        interval=_estimate(estimate, drawn, people),
+        control=float(np.mean(_with_halves(condition, people.halves))),
+        keep=np.ones(len(difficulty), dtype=bool),
+    )
+
+
+def _with_halves(difficulty: np.ndarray, halves: tuple[Aim, Aim]) -> np.ndarray:
+    first, second = (correlate(difficulty[aim.is_used], aim.target) for aim in halves)
+    return (first + second) / 2
+
+
+def _record(
+    metric: MetricName,
+    estimate: float,
+    people: People,
+    *,
+    interval: Interval,
+    control: float,
+    keep: np.ndarray,
+) -> dict[str, object]:
+    ceiling = people.ceilings[metric]
+    notes = [note for note in (interval.note, ceiling.note) if note]
+    ceilings = {
+        name: getattr(ceiling, name)
+        for name in ("split_half_r", "spearman_brown_r", "attainable_r", "one_vs_rest_r")
+    }
+    return (
+        {
+            "metric": metric,
+            "r": estimate,
+            "se_r": interval.se,
+            "ci_low_r": interval.low,
+            "ci_high_r": interval.high,
+        }
+        | ceilings
+        | {
+            f"r_over_{name.removesuffix('_r')}": _divide(estimate, ceilings[name])
+            for name in ("split_half_r", "attainable_r", "one_vs_rest_r")
+        }
+        | {
+            "control_condition_r": control,
+            "n_trials": int(keep.sum()),
+            "n_scenes": len(np.unique(people.rows.scenes[keep])),
+            "n_people": ceiling.n_people,
+            "rows_sha256": people.rows.sha256,
+            "note": "; ".join(notes) or None,
+        }
+    )
+
+
+def predict_condition(rows: Rows) -> np.ndarray:
+    """Return the mean RT of each trial's condition: what is predicted without any image.
+
+    The mean is over all scenes, the trial's own included: leaving the trial's scene out makes the
+    prediction fall as the trial's own RT rises, which turns the correlation negative
+    (docs/decisions/0003).
+
+    Returns
+    -------
+    float array, shape (n_trials,)
+        Seconds.
+    """
+    mean = rows.mean_rt_s
+    total = np.bincount(rows.cells, weights=mean, minlength=1)
+    return (total / np.maximum(np.bincount(rows.cells, minlength=1), 1))[rows.cells]
+
+
+def _divide(value: float, ceiling: float | None) -> float | None:
+    return value / ceiling if ceiling is not None and ceiling > 0 else None
+
+
+def _check_enough_trials(rows: Rows, key: object) -> None:
+    if len(rows.trial_ids) < MIN_TRIALS:
+        raise TableError(
+            f"readout {key}: {len(rows.trial_ids)} of its trials have reaction times; at least "
+            f"{MIN_TRIALS} are needed for a score"
+        )
+
+
+def _first(is_fault: pd.Series | np.ndarray) -> int:
+    return int(np.flatnonzero(np.asarray(is_fault))[0])

@@ -1,0 +1,68 @@
+"""`objecthood human`: responses to the human table, ceilings and the exclusion ledger."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from commands.console import print_json, print_result, say
+
+
+def human(
+    benchmark: Annotated[Path, typer.Argument(help="A benchmark folder with responses.")],
+    seed: Annotated[int, typer.Option(help="Seed of the random halves of people.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Summarise people: human.csv, ceilings.json, exclusions.csv, and a summary.
+
+    Example: `objecthood human bench/adeli2023 --json`
+    """
+    from analysis.people import analyse_people, summarise_people, write_people
+    from stimuli.benchmark import open_benchmark
+
+    opened = open_benchmark(benchmark)
+    people = analyse_people(opened, seed=seed)
+    write_people(people, opened)
+    summary = summarise_people(people, opened)
+    if as_json:
+        print_json(summary)
+        return
+    print_result(format_summary(summary))
+    say(f"wrote human.csv, ceilings.json and exclusions.csv into {benchmark}")
+
+
+def format_summary(summary: dict[str, Any]) -> str:
+    """Return the summary of people as text."""
+    simulated = " SIMULATED" if summary["is_simulated"] else ""
+    rt = summary["rt_ms"]
+    lines = [
+        f"{summary['benchmark']}: {summary['n_people']}{simulated} people",
+        f"{summary['n_trials']} trials, {summary['n_correct_rts']} correct reaction times",
+        f"RT (ms): min {rt['min']:.0f}, median {rt['median']:.0f}, max {rt['max']:.0f}",
+    ]
+    lines += [
+        f"  {row['condition']:<16} {row['mean_rt_ms']:7.1f} ± {row['sem_rt_ms']:.1f} ms "
+        f"({row['n_trials']} trials)"
+        for row in summary["conditions"]
+    ]
+    lines += [
+        _ceiling_line("split half", summary["split_half_r"], summary["split_half_sd"], "SD"),
+        _ceiling_line("Spearman-Brown", summary["spearman_brown_r"], None, ""),
+        _ceiling_line("attainable", summary["attainable_r"], None, ""),
+        _ceiling_line("one vs rest", summary["one_vs_rest_r"], summary["one_vs_rest_sem"], "SEM"),
+    ]
+    counts = ", ".join(f"{name} {n}" for name, n in summary["presentations"].items() if n)
+    lines.append(
+        f"presentations: {counts}; outliers flagged and kept {summary['flagged_outliers_kept']}"
+    )
+    if summary["accuracy"] is None:
+        lines.append("accuracy: unknown (error trials are not recorded in this benchmark)")
+    else:
+        lines.append(f"accuracy: {summary['accuracy']:.3f} (mean over trials)")
+    return "\n".join(lines)
+
+
+def _ceiling_line(name: str, value: float | None, spread: float | None, what: str) -> str:
+    if value is None:
+        return f"  {name:<16} not available (see ceilings.json)"
+    return f"  {name:<16} r = {value:.3f}" + ("" if spread is None else f" ({what} {spread:.3f})")
