@@ -56,11 +56,14 @@ class CocoSet:
     annotations: Mapping[str, Sequence[Json]]
     overlap: Overlap = "smaller"
 
-    def read(self, scene_id: str, faults: FaultLog) -> Scene | None:
+    def read(
+        self, scene_id: str, faults: FaultLog, *, image_path: Path | None = None
+    ) -> Scene | None:
         """Return a scene; None if a fault, noted in `faults`, makes it useless.
 
         Objects are numbered by their place in the image's annotation list, from 1: the annotation
         index of the file plus one, whatever was skipped. `source_id` is the annotation's id.
+        `image_path` names the photograph where it isn't in `images_folder` under COCO's name.
 
         Raises
         ------
@@ -70,7 +73,7 @@ class CocoSet:
         record = self.images.get(scene_id)
         if record is None:
             raise InputError(f"{self.path}: no annotated image {scene_id!r}")
-        path = self.images_folder / record["file_name"]
+        path = image_path or self.images_folder / record["file_name"]
         if not path.is_file():
             faults.report("image missing", where=str(path), detail=f"listed in {self.path.name}")
             return None
