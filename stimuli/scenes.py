@@ -5,16 +5,23 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from stimuli.errors import InputError
+from stimuli.table_io import name_some
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneObject:
-    """One labelled object of a scene."""
+    """One labelled object of a scene.
+
+    `depth` orders the objects where the source knows it: an object covers those of smaller depth.
+    """
 
     object_id: int
     category: str
     is_thing: bool
     is_crowd: bool
     source_id: str | None
+    depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,3 +67,31 @@ def tabulate_objects(scene: Scene) -> pd.DataFrame:
             for item in scene.objects
         ]
     )
+
+
+def check_scene(scene: Scene) -> None:
+    """Raise unless image, map and list of objects fit each other.
+
+    Raises
+    ------
+    InputError
+        The sizes differ, an id is listed twice or not at all, or a listed object has no pixel.
+    """
+    where = f"scene {scene.scene_id!r}"
+    if not scene.scene_id or "/" in scene.scene_id or "\\" in scene.scene_id:
+        raise InputError(f"{where}: the id becomes a file name; it can't be empty or hold slashes")
+    if scene.labels.shape != scene.pixels.shape[:2]:
+        raise InputError(
+            f"{where}: the object map is {scene.labels.shape[1]}x{scene.labels.shape[0]} px, the "
+            f"image {scene.pixels.shape[1]}x{scene.pixels.shape[0]} px; they must be alike"
+        )
+    listed = [item.object_id for item in scene.objects]
+    if len(set(listed)) < len(listed) or min(listed, default=1) < 1:
+        raise InputError(f"{where}: object ids {name_some(listed)}; expected each once, from 1")
+    areas = np.bincount(scene.labels.ravel(), minlength=max(listed, default=0) + 1)
+    unlisted = sorted(set(np.flatnonzero(areas).tolist()) - {0, *listed})
+    if unlisted:
+        raise InputError(f"{where}: id {name_some(unlisted)} in the map but not among its objects")
+    empty = [item for item in listed if not areas[item]]
+    if empty:
+        raise InputError(f"{where}: object {name_some(empty)} has no pixel in the map")

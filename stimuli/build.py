@@ -1,0 +1,164 @@
+"""Scenes to a benchmark folder: place the dots of each scene, write images, masks and tables.
+
+What a scene's displays are depends on the seed, the design and the scene alone: its generator is
+spawned from the seed and the scene's id, so other scenes in the folder don't matter.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from stimuli.benchmark import Benchmark, Manifest, write_benchmark
+from stimuli.design import Design, write_design
+from stimuli.errors import InputError
+from stimuli.images import write_image, write_mask
+from stimuli.placement import Placement, place_trials
+from stimuli.scenes import Scene, check_scene, tabulate_objects
+from stimuli.seeds import spawn_rng
+from stimuli.table_io import write_table
+from stimuli.tables import Objects, Trials
+
+DESIGN_FILE = "design.json"
+PLACEMENT_FILE = "placement.csv"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """A benchmark and what became of each scene that was offered.
+
+    Attributes
+    ----------
+    benchmark
+        The folder that was written.
+    placement : table with scene_id and reason
+        One row per scene, in the order offered; an empty reason: it gave its four displays.
+    """
+
+    benchmark: Benchmark
+    placement: pd.DataFrame
+
+    @property
+    def n_by_reason(self) -> dict[str, int]:
+        """How many scenes gave no displays, by reason, the most frequent first."""
+        return dict(Counter(self.placement["reason"].dropna()).most_common())
+
+
+def build_benchmark(
+    scenes: Iterable[Scene],
+    folder: Path,
+    *,
+    design: Design,
+    seed: int,
+    manifest: Manifest,
+    max_scenes: int | None = None,
+) -> Build:
+    """Write the displays of all scenes that allow them as a benchmark folder.
+
+    Parameters
+    ----------
+    scenes
+        Read one at a time.
+    folder
+        Gets images/, masks/, objects.csv, trials.csv, design.json, placement.csv and benchmark.json.
+    design, seed
+        Where dots may lie, and the root of what is drawn.
+    manifest
+        What the benchmark says of itself.
+    max_scenes
+        Stop when so many scenes have given their displays; the others are not read.
+
+    Raises
+    ------
+    InputError
+        Two scenes have one id, a scene contradicts itself, or no scene gave a display.
+    """
+    trials: list[dict[str, object]] = []
+    objects: list[pd.DataFrame] = []
+    outcomes: dict[str, str | None] = {}
+    for scene in scenes:
+        if len(objects) == max_scenes:
+            break
+        _check_new(scene, outcomes)
+        placement = place_trials(scene, design, spawn_rng(seed, scene.scene_id, purpose="place"))
+        outcomes[scene.scene_id] = placement.reason
+        if placement.displays:
+            trials += _write_scene(
+                scene, placement, folder, design=design, version=manifest.version
+            )
+            objects.append(tabulate_objects(scene))
+    if not trials:
+        raise InputError(_explain_nothing(outcomes))
+    table = pd.DataFrame({"scene_id": list(outcomes), "reason": list(outcomes.values())})
+    write_table(table, folder / PLACEMENT_FILE)
+    write_design(design, folder / DESIGN_FILE)
+    benchmark = write_benchmark(
+        folder,
+        manifest=manifest,
+        trials=Trials.validate(pd.DataFrame(trials)),
+        objects=Objects.validate(pd.concat(objects, ignore_index=True)),
+    )
+    return Build(benchmark=benchmark, placement=table)
+
+
+def tabulate_placement(placement: Placement, design: Design) -> list[dict[str, object]]:
+    """Return the rows of a scene's displays, without what is known of the image."""
+    return [
+        {
+            "trial_id": name_trial(
+                placement.scene_id, display.same_object, display.distance_condition
+            ),
+            "scene_id": placement.scene_id,
+            **asdict(display),
+            "distance_px": display.distance_px,
+            "distance_deg": display.distance_px / design.px_per_degree,
+        }
+        for display in placement.displays
+    ]
+
+
+def name_trial(scene_id: str, same_object: bool, distance_condition: str) -> str:
+    """Return the id of a scene's display in one cell, e.g. ``000000000139_same_close``."""
+    return f"{scene_id}_{'same' if same_object else 'different'}_{distance_condition}"
+
+
+def _write_scene(
+    scene: Scene, placement: Placement, folder: Path, *, design: Design, version: str
+) -> list[dict[str, object]]:
+    """Write a scene's image and mask; return its trial rows."""
+    image = f"{scene.scene_id}.png"
+    sha256 = write_image(scene.pixels, folder / "images" / image)
+    write_mask(scene.labels, folder / "masks" / f"{scene.scene_id}.png")
+    height_px, width_px = scene.labels.shape
+    about_image = {
+        "image": image,
+        "image_sha256": sha256,
+        "width_px": width_px,
+        "height_px": height_px,
+        "list_id": None,
+        "trials_version": version,
+        "image_source": scene.source,
+        "image_licence": scene.licence,
+    }
+    return [row | about_image for row in tabulate_placement(placement, design)]
+
+
+def _check_new(scene: Scene, outcomes: dict[str, str | None]) -> None:
+    check_scene(scene)
+    if scene.scene_id in outcomes:
+        raise InputError(
+            f"scene {scene.scene_id!r} comes twice; scene ids name files and must be unique"
+        )
+
+
+def _explain_nothing(outcomes: dict[str, str | None]) -> str:
+    if not outcomes:
+        return "no scenes were given; point to a folder that holds some"
+    reasons = Counter(outcomes.values()).most_common()
+    told = "; ".join(f"{reason}: {n}" for reason, n in reasons)
+    return (
+        f"none of {len(outcomes)} scenes has places for all four displays ({told}); "
+        "use a smaller design (--design smaller) or other scenes"
+    )
