@@ -34,7 +34,10 @@ class TimmBackbone:
 
     def __init__(self, module: nn.Module, card: ModelCard, *, device: str = "cpu") -> None:
         self._module = module.eval().to(device)
+        if card.preprocessing is None:
+            raise TypeError(f"{card.name}: a network's card needs its preprocessing")
         self._card = card
+        self._preprocessing = card.preprocessing
         self._device = device
 
     @property
@@ -47,13 +50,9 @@ class TimmBackbone:
         """The network."""
         return self._module
 
-    def read(
-        self, images: Sequence[SourceImage], wanted: Sequence[Feature], emit: Emit
-    ) -> None:
+    def read(self, images: Sequence[SourceImage], wanted: Sequence[Feature], emit: Emit) -> None:
         """Read one batch; see `model_eval.source.FeatureSource`."""
-        preprocessing = self._card.preprocessing
-        assert preprocessing is not None
-        batch = np.stack([make_input(i.pixels, i.grid, preprocessing) for i in images])
+        batch = np.stack([make_input(i.pixels, i.grid, self._preprocessing) for i in images])
         with torch.inference_mode():
             outputs = self._forward(torch.from_numpy(batch).to(self._device), wanted)
             for feature in wanted:
@@ -115,7 +114,7 @@ def describe_layers(module: nn.Module) -> tuple[Layer, ...]:
     )
 
 
-def describe_network(  # noqa: PLR0913 (one keyword per fact of the card)
+def describe_network(
     module: nn.Module,
     *,
     name: str,

@@ -89,6 +89,7 @@ class Collected:
     parts: list[tuple[Feature, Readout, np.ndarray, np.ndarray]] = field(default_factory=list)
     skipped: set[tuple[str, str | None, str, str]] = field(default_factory=set)
     n_high_norm: int = 0
+    n_silent: int = 0
     n_patches: int = 0
 
 
@@ -145,7 +146,9 @@ def evaluate_source(
             on_progress(done, len(images))
     return Evaluation(
         readouts=_tabulate(source.card.name, collected, benchmark),
-        model_record=_describe(source.card, options, features, collected, n_images=len(images)),
+        model_record=_describe(
+            source.card, options, features=features, collected=collected, n_images=len(images)
+        ),
         skipped=_tabulate_skipped(collected),
     )
 
@@ -220,7 +223,9 @@ def _read_batch(
         for k, (image, display) in enumerate(batch):
             if (k, stride) not in grids:
                 grids[k, stride] = PatchDisplay(display, image.grid.at_stride(stride))
-            where = f"{card.name}, layer {feature.layer} {feature.representation}, image {image.name!r}"
+            where = (
+                f"{card.name}, layer {feature.layer} {feature.representation}, image {image.name!r}"
+            )
             view = LayerView(tokens[k], grids[k, stride], where=where)
             if feature == norm_feature:
                 _count_high_norms(view, collected)
@@ -256,11 +261,13 @@ def _find_reasons(patches: PatchDisplay, item: Readout) -> list[str | None]:
     if item.needs == "dots":
         return [None] * len(patches.display.trial_ids)
     dot = 0 if item.needs == "object1" else 1
-    return [found[dot] if isinstance(found[dot], str) else None for found in patches.objects]
+    found = [pair[dot] for pair in patches.objects]
+    return [item if isinstance(item, str) else None for item in found]
 
 
 def _count_high_norms(view: LayerView, collected: Collected) -> None:
     norms = view.norms[view.patches.has_image]
+    collected.n_silent += int((norms == 0).sum())
     collected.n_high_norm += int((norms > HIGH_NORM_RATIO * np.median(norms)).sum())
     collected.n_patches += len(norms)
 
@@ -311,12 +318,13 @@ def _tabulate_skipped(collected: Collected) -> pd.DataFrame:
 def _describe(
     card: ModelCard,
     options: EvaluationOptions,
+    *,
     features: Sequence[Feature],
     collected: Collected,
-    *,
     n_images: int,
 ) -> dict[str, Any]:
     """Return the record of a model and how it was read."""
+    is_network = card.preprocessing is not None
     return {
         **describe_card(card),
         "geometry": str(parse_geometry(options.geometry)),
@@ -324,7 +332,8 @@ def _describe(
         "batch_size": options.batch_size,
         "device": options.device,
         "n_images": n_images,
-        "high_norm_share": collected.n_high_norm / collected.n_patches,
+        "high_norm_share": collected.n_high_norm / collected.n_patches if is_network else None,
+        "silent_share": collected.n_silent / collected.n_patches if is_network else None,
         "high_norm_ratio": HIGH_NORM_RATIO,
         "versions": _find_versions(),
     }

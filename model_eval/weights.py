@@ -10,7 +10,6 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from stimuli.errors import InputError
@@ -32,11 +31,14 @@ class WeightsPlace:
         File names to try there, in order.
     url
         Elsewhere, or None.
+    tag
+        timm's name of the training.
     """
 
     hub_id: str | None
     hub_files: tuple[str, ...]
     url: str | None
+    tag: str | None = None
 
     @property
     def exists(self) -> bool:
@@ -50,8 +52,7 @@ class WeightsPlace:
             from huggingface_hub.constants import HF_HUB_CACHE
 
             return Path(HF_HUB_CACHE) / f"models--{self.hub_id.replace('/', '--')}"
-        assert self.url is not None
-        return _torch_checkpoints() / Path(urlsplit(self.url).path).name
+        return _torch_checkpoints() / Path(urlsplit(str(self.url)).path).name
 
     @property
     def fetch_command(self) -> str:
@@ -61,12 +62,20 @@ class WeightsPlace:
         return f"curl -L -o {self.cache_path.name} {self.url}"
 
 
-def find_place(config: Any) -> WeightsPlace:
-    """Return where a timm pretrained configuration has its weights."""
+def find_place(name: str) -> WeightsPlace:
+    """Return where the weights of a timm name, with a tag or timm's default one, are published."""
+    from timm.models import get_pretrained_cfg
+
+    config = get_pretrained_cfg(name)
+    if config is None:
+        return WeightsPlace(hub_id=None, hub_files=(), url=None)
     hub_id = config.hf_hub_id if isinstance(config.hf_hub_id, str) else None
     names = (config.hf_hub_filename,) if config.hf_hub_filename else (_SAFETENSORS, _PICKLED)
     return WeightsPlace(
-        hub_id=hub_id, hub_files=names if hub_id else (), url=None if hub_id else config.url or None
+        hub_id=hub_id,
+        hub_files=names if hub_id else (),
+        url=config.url if isinstance(config.url, str) and config.url and not hub_id else None,
+        tag=config.tag,
     )
 
 
@@ -159,7 +168,8 @@ def _download(place: WeightsPlace) -> Path:
 
 def _torch_checkpoints() -> Path:
     """torch.hub's folder of files, without importing torch."""
-    home = os.environ.get("TORCH_HOME") or Path(
-        os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    ) / "torch"
+    home = (
+        os.environ.get("TORCH_HOME")
+        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "torch"
+    )
     return Path(home).expanduser() / "hub" / "checkpoints"

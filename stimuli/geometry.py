@@ -156,20 +156,19 @@ def parse_geometry(text: str) -> Geometry:
     Geometry(mode='longest', size_px=518)
     """
     mode, colon, size = text.partition(":")
-    if mode not in get_args(GeometryMode):
-        modes = ", ".join(get_args(GeometryMode))
+    known = {str(name): name for name in get_args(GeometryMode)}
+    if mode not in known:
+        modes = ", ".join(known)
         raise InputError(f"geometry {text!r}: expected one of {modes}, e.g. pad or longest:518")
     if colon and (mode not in _SIZED or not size.isdecimal() or int(size) == 0):
         sized = ", ".join(f"{name}:PIXELS" for name in _SIZED)
         raise InputError(f"geometry {text!r}: a size goes with {sized}, in whole pixels above 0")
     if mode == "grid" and not colon:
         raise InputError("geometry 'grid' needs the image pixels per patch, e.g. grid:16")
-    return Geometry(mode=mode, size_px=int(size) if colon else None)
+    return Geometry(mode=known[mode], size_px=int(size) if colon else None)
 
 
-def fit_image(
-    geometry: Geometry, *, width_px: int, height_px: int, needs: InputNeeds
-) -> PatchGrid:
+def fit_image(geometry: Geometry, *, width_px: int, height_px: int, needs: InputNeeds) -> PatchGrid:
     """Return how one image becomes one model's input.
 
     Parameters
@@ -254,8 +253,8 @@ def find_patch(grid: PatchGrid, *, x_px: np.ndarray, y_px: np.ndarray) -> np.nda
             f"dot {k} at ({x_px[k]:g}, {y_px[k]:g}) px lies outside its image of "
             f"{grid.width_px}x{grid.height_px} px; correct the trial table"
         )
-    columns = np.floor(x_px * grid.scale_x / grid.stride_px).astype(int)
-    rows = np.floor(y_px * grid.scale_y / grid.stride_px).astype(int)
+    columns = _find_cell(x_px, grid.scale_x, grid.stride_px, content_px=grid.content_width_px)
+    rows = _find_cell(y_px, grid.scale_y, grid.stride_px, content_px=grid.content_height_px)
     return rows * grid.n_columns + columns
 
 
@@ -283,6 +282,15 @@ def share_of_patches(grid: PatchGrid, is_inside: np.ndarray) -> tuple[np.ndarray
     region = y_overlap @ is_inside.astype(float) @ x_overlap.T
     image = np.outer(y_overlap.sum(axis=1), x_overlap.sum(axis=1))
     return region.ravel(), image.ravel()
+
+
+def _find_cell(
+    place_px: np.ndarray, scale: float, stride_px: int, *, content_px: int
+) -> np.ndarray:
+    """Cell of each place along one side, the places being inside the image."""
+    cell = np.floor(place_px * scale / stride_px).astype(int)
+    # A dot within rounding of the far edge must not be scaled onto it.
+    return np.minimum(cell, -(-content_px // stride_px) - 1)
 
 
 def _overlaps(n_px: int, *, scale: float, stride_px: int, n_cells: int) -> np.ndarray:

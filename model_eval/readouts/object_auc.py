@@ -1,4 +1,4 @@
-"""The object-centric metric: does a dot's affinity map pick out the dot's object? (methods 1.5)
+"""The object-centric metric: whether a dot's affinity map picks out its object (methods 1.5).
 
 Headline (ours): the exact rank AUC at patch level, ties counted half, of the dot's object's patches
 against all other patches. The dot's own patch (always 1) and patches that are padding only take no
@@ -39,11 +39,10 @@ def read_auc_of_dot2(view: LayerView) -> np.ndarray:
 @readout("object_auc_2023_dot2", kind="ease", needs="object2", is_default=False)
 def read_published_auc(view: LayerView) -> np.ndarray:
     """Return the AUC of the published code (2023) of the second dot's map, shape (n_trials,)."""
-    labels = view.patches.display.labels
 
     def compute(values: np.ndarray, target: DotObject) -> float:
-        assert labels is not None
-        counts = count_zoomed_pixels(view.patches.grid, labels == target.object_id)
+        is_inside = view.patches.display.labels == target.object_id
+        counts = count_zoomed_pixels(view.patches.grid, np.asarray(is_inside))
         rates = compute_published_roc(values, *counts)
         return float(np.trapezoid(rates[0], rates[1]))
 
@@ -86,9 +85,7 @@ def compute_published_roc(
     scaled = values - values.min()
     scaled = scaled / scaled.max()
     is_above = scaled[None, :] > PUBLISHED_THRESHOLDS[:, None]
-    return np.stack(
-        [is_above @ object_px / object_px.sum(), is_above @ other_px / other_px.sum()]
-    )
+    return np.stack([is_above @ object_px / object_px.sum(), is_above @ other_px / other_px.sum()])
 
 
 def count_zoomed_pixels(grid: PatchGrid, is_inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -107,7 +104,7 @@ def count_zoomed_pixels(grid: PatchGrid, is_inside: np.ndarray) -> tuple[np.ndar
 
 def _zoomed_index(n_cells: int, stride_px: int, *, scale: float, n_px: int) -> np.ndarray:
     """Cell of each image pixel along one side, as the zoomed map has it."""
-    cells = zoom(np.arange(n_cells), stride_px, order=0, mode="wrap")
+    cells = np.asarray(zoom(np.arange(n_cells), stride_px, order=0, mode="wrap"))
     return cells[np.floor((np.arange(n_px) + 0.5) * scale).astype(int)]
 
 

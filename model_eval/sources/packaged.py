@@ -43,7 +43,7 @@ def load_packaged(*, device: str = "cpu") -> TimmBackbone:
     """
     path = find_file()
     module = load_classifier(path)
-    module.reset_classifier(0)
+    module.reset_classifier(0)  # type: ignore[operator]  (timm's, untyped)
     card = describe_network(
         module,
         name=NAME,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from timm.layers import resample_abs_pos_embed
+from timm.layers.pos_embed import resample_abs_pos_embed
 from timm.models.vision_transformer import VisionTransformer
 
 from model_eval.backbone import TimmBackbone, describe_network
@@ -38,13 +38,13 @@ class SaliencyViT(VisionTransformer):
     def _pos_embed(self, x: torch.Tensor) -> torch.Tensor:
         _, n_rows, n_columns, width = x.shape
         position = resample_abs_pos_embed(
-            self.pos_embed,
+            self.pos_embed,  # type: ignore[arg-type]  (a class token and positions are there)
             new_size=[n_rows, n_columns],
             old_size=[_SIDE, _SIDE],
             num_prefix_tokens=1,
             antialias=False,
         )
-        cls = self.cls_token.expand(x.shape[0], -1, -1)
+        cls = self.cls_token.expand(x.shape[0], -1, -1)  # type: ignore[union-attr]  (as above)
         return torch.cat([cls, x.view(x.shape[0], -1, width)], dim=1) + position
 
 
