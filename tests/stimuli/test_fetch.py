@@ -5,6 +5,7 @@ import http.server
 import shutil
 import threading
 import zipfile
+from typing import ClassVar
 
 import pandas as pd
 import pytest
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.shared
 class Quiet(http.server.SimpleHTTPRequestHandler):
     """Serves files and remembers what was asked for."""
 
-    asked: list[str] = []
+    asked: ClassVar[list[str]] = []
 
     def do_GET(self):
         self.asked.append(self.path)
