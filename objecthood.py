@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from commands import data
+from commands import data, trials
 from commands.console import say
 from commands.human import human
 from commands.publish import figures, leaderboard
@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 
 app.add_typer(data.app, name="data")
+app.add_typer(trials.app, name="trials")
 for command in (human, evaluate, score, leaderboard, figures):
     app.command()(command)
 
