@@ -41,5 +41,7 @@ def _say_rest(*, n_found: int, n_shown: int, pattern: str | None) -> None:
     if n_found == 0:
         say(f"no model fits {pattern!r}; try a shorter part of its name")
     elif n_shown < n_found:
-        wanted = "name a part of it to see it" if pattern is None else "a longer pattern shows fewer"
+        wanted = (
+            "name a part of it to see it" if pattern is None else "a longer pattern shows fewer"
+        )
         say(f"{n_found - n_shown} more; {wanted}")

@@ -47,9 +47,7 @@ class TimmBackbone:
         """The network."""
         return self._module
 
-    def read(
-        self, images: Sequence[SourceImage], wanted: Sequence[Feature], emit: Emit
-    ) -> None:
+    def read(self, images: Sequence[SourceImage], wanted: Sequence[Feature], emit: Emit) -> None:
         """Read one batch; see `model_eval.source.FeatureSource`."""
         preprocessing = self._card.preprocessing
         assert preprocessing is not None

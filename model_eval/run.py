@@ -220,7 +220,9 @@ def _read_batch(
         for k, (image, display) in enumerate(batch):
             if (k, stride) not in grids:
                 grids[k, stride] = PatchDisplay(display, image.grid.at_stride(stride))
-            where = f"{card.name}, layer {feature.layer} {feature.representation}, image {image.name!r}"
+            where = (
+                f"{card.name}, layer {feature.layer} {feature.representation}, image {image.name!r}"
+            )
             view = LayerView(tokens[k], grids[k, stride], where=where)
             if feature == norm_feature:
                 _count_high_norms(view, collected)

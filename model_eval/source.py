@@ -54,9 +54,7 @@ class FeatureSource(Protocol):
         """The model's facts."""
         ...
 
-    def read(
-        self, images: Sequence[SourceImage], wanted: Sequence[Feature], emit: Emit
-    ) -> None:
+    def read(self, images: Sequence[SourceImage], wanted: Sequence[Feature], emit: Emit) -> None:
         """Read images of equal input size in one forward pass, emitting each wanted feature once.
 
         Raises

@@ -44,7 +44,8 @@ class Skipped(pa.DataFrameModel):
 
     trial_id: Series[str] = pa.Field(description="the display, as in trials.csv")
     layer: Series[str] = pa.Field(
-        nullable=True, description="where the reason lies in that layer's grid; empty for all layers"
+        nullable=True,
+        description="where the reason lies in that layer's grid; empty for all layers",
     )
     readout: Series[str] = pa.Field(description="the readout, or 'all'")
     reason: Series[str] = pa.Field(description="why")

@@ -159,7 +159,8 @@ def _download(place: WeightsPlace) -> Path:
 
 def _torch_checkpoints() -> Path:
     """torch.hub's folder of files, without importing torch."""
-    home = os.environ.get("TORCH_HOME") or Path(
-        os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    ) / "torch"
+    home = (
+        os.environ.get("TORCH_HOME")
+        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "torch"
+    )
     return Path(home).expanduser() / "hub" / "checkpoints"

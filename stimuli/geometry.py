@@ -167,9 +167,7 @@ def parse_geometry(text: str) -> Geometry:
     return Geometry(mode=mode, size_px=int(size) if colon else None)
 
 
-def fit_image(
-    geometry: Geometry, *, width_px: int, height_px: int, needs: InputNeeds
-) -> PatchGrid:
+def fit_image(geometry: Geometry, *, width_px: int, height_px: int, needs: InputNeeds) -> PatchGrid:
     """Return how one image becomes one model's input.
 
     Parameters

@@ -86,9 +86,7 @@ def compute_published_roc(
     scaled = values - values.min()
     scaled = scaled / scaled.max()
     is_above = scaled[None, :] > PUBLISHED_THRESHOLDS[:, None]
-    return np.stack(
-        [is_above @ object_px / object_px.sum(), is_above @ other_px / other_px.sum()]
-    )
+    return np.stack([is_above @ object_px / object_px.sum(), is_above @ other_px / other_px.sum()])
 
 
 def count_zoomed_pixels(grid: PatchGrid, is_inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,9 +9,7 @@ from stimuli.errors import InputError
 from stimuli.table_io import name_some
 
 
-def load_model(
-    name: str, *, random_seed: int | None = None, device: str = "cpu"
-) -> FeatureSource:
+def load_model(name: str, *, random_seed: int | None = None, device: str = "cpu") -> FeatureSource:
     """Return the model of that name, ready to read.
 
     Parameters
@@ -30,7 +28,9 @@ def load_model(
         An unknown name, weights that can't be had, or a library that isn't installed.
     """
     if name in packaged_names.ALL and random_seed is not None:
-        raise InputError(f"{name}: --random-weights is for timm names; this model has its own weights")
+        raise InputError(
+            f"{name}: --random-weights is for timm names; this model has its own weights"
+        )
     if name in packaged_names.CONTROLS:
         from model_eval.sources.low_level import LowLevelControl
 

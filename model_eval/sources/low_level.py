@@ -51,9 +51,7 @@ class LowLevelControl:
         """The control's facts."""
         return self._card
 
-    def read(
-        self, images: Sequence[SourceImage], wanted: Sequence[Feature], emit: Emit
-    ) -> None:
+    def read(self, images: Sequence[SourceImage], wanted: Sequence[Feature], emit: Emit) -> None:
         """Read one batch; see `model_eval.source.FeatureSource`."""
         for feature in wanted:
             emit(feature, np.stack([self._read_one(image) for image in images]))
