@@ -162,3 +162,5 @@ def _check_types(content: dict[str, object], path: Path) -> None:
         ):
             expected = "text" if isinstance(default, str) else "a number"
             raise InputError(f"{path}: {name} is {value!r}; expected {expected}")
+        if isinstance(default, int) and isinstance(value, float) and not value.is_integer():
+            raise InputError(f"{path}: {name} is {value!r}; expected a whole number")
