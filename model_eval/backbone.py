@@ -113,7 +113,7 @@ def describe_layers(module: nn.Module) -> tuple[Layer, ...]:
     )
 
 
-def describe_network(  # noqa: PLR0913 (one keyword per fact of the card)
+def describe_network(
     module: nn.Module,
     *,
     name: str,

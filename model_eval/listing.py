@@ -86,7 +86,9 @@ def _list_timm() -> list[Listed]:
 
     listed = []
     for name in timm.list_pretrained():
-        place = find_place(get_pretrained_cfg(name))
+        config = get_pretrained_cfg(name)
+        assert config is not None, f"timm lists {name} as pretrained without a configuration"
+        place = find_place(config)
         is_here = find_cached(place) is not None
         listed.append(
             Listed(

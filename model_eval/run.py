@@ -145,7 +145,9 @@ def evaluate_source(
             on_progress(done, len(images))
     return Evaluation(
         readouts=_tabulate(source.card.name, collected, benchmark),
-        model_record=_describe(source.card, options, features, collected, n_images=len(images)),
+        model_record=_describe(
+            source.card, options, features=features, collected=collected, n_images=len(images)
+        ),
         skipped=_tabulate_skipped(collected),
     )
 
@@ -258,7 +260,8 @@ def _find_reasons(patches: PatchDisplay, item: Readout) -> list[str | None]:
     if item.needs == "dots":
         return [None] * len(patches.display.trial_ids)
     dot = 0 if item.needs == "object1" else 1
-    return [found[dot] if isinstance(found[dot], str) else None for found in patches.objects]
+    found = [pair[dot] for pair in patches.objects]
+    return [reason if isinstance(reason, str) else None for reason in found]
 
 
 def _count_high_norms(view: LayerView, collected: Collected) -> None:
@@ -313,9 +316,9 @@ def _tabulate_skipped(collected: Collected) -> pd.DataFrame:
 def _describe(
     card: ModelCard,
     options: EvaluationOptions,
+    *,
     features: Sequence[Feature],
     collected: Collected,
-    *,
     n_images: int,
 ) -> dict[str, Any]:
     """Return the record of a model and how it was read."""

@@ -10,10 +10,13 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from stimuli.errors import InputError
+
+if TYPE_CHECKING:
+    from timm.models import PretrainedCfg
 
 # One try to reach the network, in seconds; a cluster's firewall drops packets without an answer.
 PATIENCE_S = 5.0
@@ -61,13 +64,12 @@ class WeightsPlace:
         return f"curl -L -o {self.cache_path.name} {self.url}"
 
 
-def find_place(config: Any) -> WeightsPlace:
+def find_place(config: "PretrainedCfg") -> WeightsPlace:
     """Return where a timm pretrained configuration has its weights."""
     hub_id = config.hf_hub_id if isinstance(config.hf_hub_id, str) else None
     names = (config.hf_hub_filename,) if config.hf_hub_filename else (_SAFETENSORS, _PICKLED)
-    return WeightsPlace(
-        hub_id=hub_id, hub_files=names if hub_id else (), url=None if hub_id else config.url or None
-    )
+    url = config.url if isinstance(config.url, str) and config.url and not hub_id else None
+    return WeightsPlace(hub_id=hub_id, hub_files=names if hub_id else (), url=url)
 
 
 def find_cached(place: WeightsPlace) -> Path | None:

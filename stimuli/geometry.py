@@ -155,8 +155,9 @@ def parse_geometry(text: str) -> Geometry:
     >>> parse_geometry("longest:518")
     Geometry(mode='longest', size_px=518)
     """
-    mode, colon, size = text.partition(":")
-    if mode not in get_args(GeometryMode):
+    word, colon, size = text.partition(":")
+    mode = next((name for name in get_args(GeometryMode) if name == word), None)
+    if mode is None:
         modes = ", ".join(get_args(GeometryMode))
         raise InputError(f"geometry {text!r}: expected one of {modes}, e.g. pad or longest:518")
     if colon and (mode not in _SIZED or not size.isdecimal() or int(size) == 0):
@@ -252,8 +253,8 @@ def find_patch(grid: PatchGrid, *, x_px: np.ndarray, y_px: np.ndarray) -> np.nda
             f"dot {k} at ({x_px[k]:g}, {y_px[k]:g}) px lies outside its image of "
             f"{grid.width_px}x{grid.height_px} px; correct the trial table"
         )
-    columns = np.floor(x_px * grid.scale_x / grid.stride_px).astype(int)
-    rows = np.floor(y_px * grid.scale_y / grid.stride_px).astype(int)
+    columns = _find_cell(x_px, grid.scale_x, grid.stride_px, content_px=grid.content_width_px)
+    rows = _find_cell(y_px, grid.scale_y, grid.stride_px, content_px=grid.content_height_px)
     return rows * grid.n_columns + columns
 
 
@@ -281,6 +282,15 @@ def share_of_patches(grid: PatchGrid, is_inside: np.ndarray) -> tuple[np.ndarray
     region = y_overlap @ is_inside.astype(float) @ x_overlap.T
     image = np.outer(y_overlap.sum(axis=1), x_overlap.sum(axis=1))
     return region.ravel(), image.ravel()
+
+
+def _find_cell(
+    place_px: np.ndarray, scale: float, stride_px: int, *, content_px: int
+) -> np.ndarray:
+    """Cell of each place along one side, the places being inside the image."""
+    cell = np.floor(place_px * scale / stride_px).astype(int)
+    # A dot within rounding of the far edge must not be scaled onto it.
+    return np.minimum(cell, -(-content_px // stride_px) - 1)
 
 
 def _overlaps(n_px: int, *, scale: float, stride_px: int, n_cells: int) -> np.ndarray:

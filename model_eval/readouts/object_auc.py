@@ -1,4 +1,4 @@
-"""The object-centric metric: does a dot's affinity map pick out the dot's object? (methods 1.5)
+"""The object-centric metric: how well a dot's affinity map picks out the dot's object (methods 1.5).
 
 Headline (ours): the exact rank AUC at patch level, ties counted half, of the dot's object's patches
 against all other patches. The dot's own patch (always 1) and patches that are padding only take no
@@ -105,7 +105,7 @@ def count_zoomed_pixels(grid: PatchGrid, is_inside: np.ndarray) -> tuple[np.ndar
 
 def _zoomed_index(n_cells: int, stride_px: int, *, scale: float, n_px: int) -> np.ndarray:
     """Cell of each image pixel along one side, as the zoomed map has it."""
-    cells = zoom(np.arange(n_cells), stride_px, order=0, mode="wrap")
+    cells = np.asarray(zoom(np.arange(n_cells), stride_px, order=0, mode="wrap"))
     return cells[np.floor((np.arange(n_px) + 0.5) * scale).astype(int)]
 
 

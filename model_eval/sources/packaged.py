@@ -8,6 +8,7 @@ checked by kind and shape; the known-answer test is 111 of 137 COCO object crops
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import timm
 import torch
@@ -42,7 +43,7 @@ def load_packaged(*, device: str = "cpu") -> TimmBackbone:
         The package isn't installed.
     """
     path = find_file()
-    module = load_classifier(path)
+    module: Any = load_classifier(path)
     module.reset_classifier(0)
     card = describe_network(
         module,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from timm.layers import resample_abs_pos_embed
+from timm.layers.pos_embed import resample_abs_pos_embed
 from timm.models.vision_transformer import VisionTransformer
 
 from model_eval.backbone import TimmBackbone, describe_network
@@ -37,6 +37,8 @@ class SaliencyViT(VisionTransformer):
 
     def _pos_embed(self, x: torch.Tensor) -> torch.Tensor:
         _, n_rows, n_columns, width = x.shape
+        assert self.pos_embed is not None
+        assert self.cls_token is not None
         position = resample_abs_pos_embed(
             self.pos_embed,
             new_size=[n_rows, n_columns],

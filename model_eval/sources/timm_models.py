@@ -5,7 +5,7 @@ from typing import Any
 
 import timm
 import torch
-from timm.data import resolve_model_data_config
+from timm.data.config import resolve_model_data_config
 from timm.models import get_pretrained_cfg, is_model, split_model_name_tag
 
 from model_eval.backbone import TimmBackbone, describe_network
@@ -93,7 +93,8 @@ def _create(name: str, **settings: Any) -> tuple[torch.nn.Module, bool]:  # noqa
             if not extra or "dynamic_img_size" not in str(error):
                 raise
             continue
-        is_fixed = not extra and bool(module.pretrained_cfg.get("fixed_input_size"))
+        own: Any = module.pretrained_cfg
+        is_fixed = not extra and bool(own.get("fixed_input_size"))
         return module, is_fixed
     raise AssertionError("the last way has no extra settings")
 
