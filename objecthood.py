@@ -11,6 +11,7 @@ import typer
 
 from commands import data
 from commands.console import say
+from commands.demo import demo
 from commands.human import human
 from commands.publish import figures, leaderboard
 from commands.scores import evaluate, score
@@ -26,7 +27,7 @@ app = typer.Typer(
 )
 
 app.add_typer(data.app, name="data")
-for command in (human, evaluate, score, leaderboard, figures):
+for command in (demo, human, evaluate, score, leaderboard, figures):
     app.command()(command)
 
 

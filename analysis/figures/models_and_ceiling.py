@@ -31,8 +31,7 @@ def tabulate_models(board: pd.DataFrame) -> pd.DataFrame:
     shown = shown[shown["rows_sha256"] == _largest_set(shown)]
     names = ("r", "ci_low_r", "ci_high_r", "one_vs_rest_r", HEADLINE_CEILING)
     table = pd.DataFrame({name: shown[f"{HEADLINE_METRIC}_{name}"] for name in names})
-    layer = shown["layer"].map(lambda layer: "" if pd.isna(layer) else f", layer {layer}")
-    table.insert(0, "label", shown["model"] + ": " + shown["readout"] + layer)
+    table.insert(0, "label", [_name_row(row) for _, row in shown.iterrows()])
     for name in ("is_random_weights", "n_trials", "n_scenes", "n_people"):
         table[name] = shown[name]
     return table.sort_values("r", ascending=False, ignore_index=True)
@@ -91,6 +90,11 @@ def _draw_ceiling(axes: Axes, models: pd.DataFrame) -> None:
         fontsize=6.5,
         color="#00704F",
     )
+
+
+def _name_row(row: pd.Series) -> str:
+    layer = "" if pd.isna(row["layer"]) else f", layer {row['layer']}"
+    return f"{row['model']}: {row['readout']}{layer}"
 
 
 def _shorten(label: str) -> str:
