@@ -63,6 +63,10 @@ def run(
         bool, typer.Option(help="Without a window: simulated people only, at full speed.")
     ] = True,
     seed: Annotated[int, typer.Option(help="Seed of simulated people.")] = 0,
+    events: Annotated[
+        Path | None,
+        typer.Option(help="A file or pipe that is told what is shown as it is shown (JSON lines)."),
+    ] = None,
     check_flips: Annotated[int, typer.Option(help="Flips timed before the session.")] = 120,
 ) -> None:
     """Run one participant's session, or resume it.
@@ -90,6 +94,7 @@ def run(
         is_simulated=simulate,
         seed=seed,
         n_check_flips=check_flips,
+        events=events,
     )
     prepared = prepare(request)
     _check_images(prepared)

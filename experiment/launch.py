@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from experiment.checks import CheckReport, check_disk, describe_report, format_report, make_report
+from experiment.checks import CheckReport, check_disk, describe_report, make_report
 from experiment.config import SessionConfig
 from experiment.instructions import read_instructions
 from experiment.keys import Keys, SimulatedPerson
@@ -56,6 +56,8 @@ class Request:
         A drift-diffusion observer answers, drawn from `observer` with the stream of `seed`.
     tracker
         "mouse" or "eyelink".
+    events
+        A file that is told what is shown as it is shown.
     """
 
     benchmark: Path
@@ -74,6 +76,7 @@ class Request:
     keyboard: str = "ptb"
     tracker: str | None = None
     n_check_flips: int = 120
+    events: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,12 +195,16 @@ def refuse_on_fail(report: CheckReport, *, despite: str | None) -> None:
     Raises
     ------
     InputError
-        With the page.
+        Names what failed.
     """
     if report.failed and not despite:
+        failed = "; ".join(
+            f"{check.name}: {check.found}, expected {check.expected} ({check.remedy})"
+            for check in report.failed
+        )
         raise InputError(
-            f"the check failed, so the session doesn't start.\n{format_report(report)}\n"
-            "Mend what failed, or give a reason with --despite REASON, which then stands in every row"
+            f"the check failed, so the session doesn't start. {failed}. Mend what failed, or give a "
+            "reason with --despite REASON, which then stands in every row"
         )
 
 
@@ -266,7 +273,9 @@ def make_person(prepared: Prepared, *, clock: Callable[[], float]) -> SimulatedP
         purpose="simulated answers",
     )
     return SimulatedPerson(
-        observer=draw_observer(request.observer, person_rng),
+        observer=draw_observer(
+            replace(request.observer, timeout_s=request.config.timeout_s), person_rng
+        ),
         difficulty_by_trial=plant_difficulty(prepared.benchmark, seed=request.seed),
         key_map=prepared.plan.key_map,
         rng=answers_rng,

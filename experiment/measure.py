@@ -161,7 +161,9 @@ def measure_keys(
         How long to wait for each key.
     """
     wanted = config.response_keys
-    seen = [key for key in wanted if _wait_for(stage, keys, key=key, text=prompt(key), limit_s=limit_s)]
+    seen = [
+        key for key in wanted if _wait_for(stage, keys, key=key, text=prompt(key), limit_s=limit_s)
+    ]
     return [
         check_keyboard(keys.device.name),
         check_keys_seen(seen, wanted),

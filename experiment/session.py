@@ -115,9 +115,7 @@ def _run_trials(lab: Lab, script: Script, recorder: Recorder) -> None:
     block: int | None = None
     while (planned := choose_next(script.plan, recorder.done, config=script.config)) is not None:
         if planned.block != block:
-            _announce_block(
-                lab, script, recorder=recorder, before=block, block=planned.block
-            )
+            _announce_block(lab, script, recorder=recorder, before=block, block=planned.block)
             block = planned.block
         record = run_trial(
             lab,
@@ -155,9 +153,7 @@ def percent_correct(plan: SessionPlan, recorder: Recorder, *, block: int) -> int
     return round(100 * counted.count("correct") / len(counted)) if counted else 0
 
 
-def _give_feedback(
-    lab: Lab, script: Script, *, planned: PlannedTrial, record: TrialRecord
-) -> None:
+def _give_feedback(lab: Lab, script: Script, *, planned: PlannedTrial, record: TrialRecord) -> None:
     if record.outcome in script.config.tone_outcomes:
         lab.stage.play_tone()
     page = _FEEDBACK.get(record.outcome)

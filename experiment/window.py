@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -284,6 +285,8 @@ def _make_tone(config: SessionConfig) -> tuple[Any, str | None]:
 
 def _has_sound_output() -> bool:
     """Ask quietly, where it can be asked: psychtoolbox prints pages when there is none."""
+    if sys.platform.startswith("linux") and not any(Path("/proc/asound").glob("card[0-9]*")):
+        return False
     try:
         import sounddevice
     except (ImportError, OSError):

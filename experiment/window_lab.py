@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from experiment.announce import AnnouncingKeys
 from experiment.checks import CheckReport, check_disk, make_report, write_report
 from experiment.config import SessionConfig
 from experiment.instructions import read_instructions
@@ -49,6 +50,8 @@ def open_window_lab(
             device: Any = make_person(prepared, clock=stage.now)
         else:
             device = open_keys(request.config, request.keyboard, stage)
+        if request.events is not None:
+            device = AnnouncingKeys(device, request.events, clock=stage.now)
         stack.callback(device.close)
         checks = measure_display(stage, config=request.config, n_flips=request.n_check_flips)
         checks.append(check_disk(prepared.benchmark.responses_folder))
