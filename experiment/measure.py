@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from experiment.checks import (
+    INJECTOR_JITTER_S,
     Check,
     check_colours,
     check_dots,
@@ -178,10 +179,9 @@ def measure_injected_rt(stage: WindowStage, keys: Keys, *, config: SessionConfig
         return None
     key = config.keys[0]
     try:
-        keys.poll()
-        keys.find_held(config.keys)
         onset_s = stage.flip()
-        while stage.now() < onset_s + INJECTED_RT_S:
+        while stage.now() < onset_s + INJECTED_RT_S or keys.find_held((key,)):
+            keys.poll()  # whatever somebody presses meanwhile
             time.sleep(0.0002)
         injected_s = stage.now()
         injector.press(key)
@@ -189,7 +189,7 @@ def measure_injected_rt(stage: WindowStage, keys: Keys, *, config: SessionConfig
         while stage.now() < give_up_s:
             stage.flip()
             for press in keys.poll():
-                if press.key == key:
+                if press.key == key and press.time_s >= injected_s - INJECTOR_JITTER_S:
                     return (press.time_s - onset_s) - (injected_s - onset_s)
         return float("inf")
     finally:

@@ -61,11 +61,11 @@ class RowFile:
             The file exists, or can't be written.
         """
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        if path.exists():
+            raise InputError(f"{path} exists already; it is not overwritten")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(path, flags, 0o644)
-        except FileExistsError:
-            raise InputError(f"{path} exists already; it is not overwritten") from None
         except OSError as error:
             raise InputError(f"{path} can't be written ({error}); choose another folder") from None
         file = cls(path, handle, 0)
@@ -212,9 +212,12 @@ def _find_end_of_rows(data: bytes) -> int:
 
 def _format(cells: tuple[object, ...]) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator=_NEWLINE).writerow(
-        ["" if cell is None else repr(cell) if isinstance(cell, float) else cell for cell in cells]
-    )
+    plain = ["" if cell is None else str(cell) for cell in cells]
+    # The csv module leaves a lone carriage return unquoted when lines end in "\n", and then takes it
+    # for a line end when it reads the file back.
+    has_return = any("\r" in cell for cell in plain)
+    quoting = csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
+    csv.writer(text, lineterminator=_NEWLINE, quoting=quoting).writerow(plain)
     return text.getvalue().encode("utf-8")
 
 

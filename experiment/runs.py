@@ -27,8 +27,8 @@ from stimuli.table_io import read_json, safe_file_name
 Existing = Literal["ask", "resume", "restart", "refuse"]
 SUPERSEDED = "superseded"
 LOCKS = "locks"
-# Only names that are the same on every file system, whatever it does to case and accents.
-_PLAIN = re.compile(r"[a-z0-9]+")
+# Only short names that are the same on every file system, whatever it does to case and accents.
+_PLAIN = re.compile(r"[a-z0-9]{1,32}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

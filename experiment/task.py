@@ -5,7 +5,7 @@ them, as recorded, not as planned. RT runs from the flip that shows image and do
 device's own time of the key (methods 1.1).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -124,6 +124,7 @@ def run_trial(
 
         # Blank again.
         watch.end_s = lab.flip()
+        watch.look_for_second_key()
     except SessionAborted as interruption:
         return watch.to_record(interruption)
     finally:
@@ -237,6 +238,21 @@ class TrialWatch:
         """End the trial unless something has ended it already."""
         self._ended = self._ended or Ended(outcome=outcome)
 
+    def look_for_second_key(self) -> None:
+        """Notice a second key that was pressed within one frame of the answer, by the device's time.
+
+        Two keys of one frame can be read in two polls; which it is must not hang on the poll.
+        """
+        presses = self._lab.keys.poll()
+        self._look_for_quit(presses)
+        if self._ended is None or not self._ended.presses:
+            return
+        last_s = self._ended.presses[0].time_s + 1 / self._lab.stage.refresh_hz
+        also = self._find_answers(p for p in presses if p.time_s <= last_s)
+        if also:
+            self._n_presses += len(also)
+            self._ended = self._judge(self._ended.presses + also)
+
     def stop(self) -> None:
         """Stop recording gaze."""
         if self._lab.tracker is not None:
@@ -282,12 +298,15 @@ class TrialWatch:
         """Notice what this frame brought."""
         presses = self._lab.keys.poll()
         self._look_for_quit(presses)
-        answers = [p for p in presses if self._key_map.response_to(p.key) is not None]
+        answers = self._find_answers(presses)
         self._n_presses += len(answers)
         if answers:
-            self._ended = self._judge(tuple(answers))
+            self._ended = self._judge(answers)
         elif self._has_broken_fixation(now_s):
             self._ended = Ended(outcome="gaze_break")
+
+    def _find_answers(self, presses: Iterable[Press]) -> tuple[Press, ...]:
+        return tuple(p for p in presses if self._key_map.response_to(p.key) is not None)
 
     def _has_broken_fixation(self, now_s: float) -> bool:
         if self._fixation is None or self._lab.tracker is None:
