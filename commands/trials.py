@@ -223,6 +223,84 @@ def preview(
         print_result(str(path))
 
 
+@app.command()
+def review(
+    bench: Bench,
+    reviewer: Annotated[str | None, typer.Option(help="Who looks; stands in each row.")] = None,
+    port: Annotated[int, typer.Option(help="Port of the page; 0: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    panel_width: Annotated[int, typer.Option(help="Width of a display, pixels.", min=40)] = 640,
+) -> None:
+    """Look at each scene and keep, reject or mark it, on one local page; Ctrl-C ends it.
+
+    Decisions are saved as they are taken, and the next start goes on. Then apply them.
+
+    Example: `objecthood trials review bench --reviewer mk`
+    """
+    import webbrowser
+
+    from stimuli.benchmark import open_benchmark
+    from stimuli.build import read_benchmark_design
+    from stimuli.dots import scale_dots
+    from stimuli.preview import SheetStyle
+    from stimuli.review import count_reviews
+    from stimuli.review_server import start_server
+
+    benchmark = open_benchmark(bench)
+    design = read_benchmark_design(benchmark)
+    style = SheetStyle(
+        panel_width_px=panel_width,
+        dot=scale_dots(design.dot_radius_px),
+        px_per_degree=design.px_per_degree,
+    )
+    server, state = start_server(benchmark, style=style, reviewer=reviewer, port=port)
+    page = f"http://127.0.0.1:{server.server_port}/"
+    say(f"reviewing {bench} at {page} (Ctrl-C to stop)")
+    if browser:
+        webbrowser.open(page)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.server_close()
+    for verdict, n in count_reviews(state.reviews).items():
+        print_result(f"{n:5d}  {verdict}")
+    print_result(f"{len(state.reviews)} of {len(state.scene_ids)} scenes reviewed")
+    say(f"next: objecthood trials apply-review {bench} --out NEW")
+
+
+@app.command(name="apply-review")
+def apply_review_(
+    bench: Bench,
+    out: Annotated[Path, typer.Option(help="The new benchmark folder.")],
+    keep_ambiguous: Annotated[
+        bool, typer.Option(help="Keep scenes that were marked ambiguous.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the new lists.")] = 1,
+) -> None:
+    """Write a benchmark without the scenes that a review rejected; dropped.csv says why.
+
+    Example: `objecthood trials apply-review bench --out bench-reviewed`
+    """
+    import numpy as np
+
+    from stimuli.benchmark import open_benchmark
+    from stimuli.review import apply_review, count_reviews, read_reviews
+
+    benchmark = open_benchmark(bench)
+    reviewed = apply_review(
+        benchmark,
+        out,
+        dropped_verdicts=("reject",) if keep_ambiguous else ("reject", "ambiguous"),
+        rng=np.random.default_rng(seed),
+    )
+    for verdict, n in count_reviews(read_reviews(benchmark)).items():
+        print_result(f"{n:5d}  {verdict}")
+    before, after = (one.trials["scene_id"].nunique() for one in (benchmark, reviewed))
+    print_result(f"{after} of {before} scenes are in {out}")
+
+
 def _make_scenes(design: str, *, seed: int, max_scenes: int) -> "Iterator[Scene]":
     """Made scenes of a size that fits the design; at most ten tries per scene wanted."""
     from itertools import islice

@@ -1,7 +1,7 @@
 """Contact sheets: the displays of scenes side by side, with outlines, distances and names."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +32,10 @@ class SheetStyle:
     has_outlines: bool = True
     dot: DotStyle = PUBLISHED_DOT
     px_per_degree: float | None = None
+
+    def with_outlines(self, *, has_outlines: bool) -> "SheetStyle":
+        """Return the style with or without outlines."""
+        return replace(self, has_outlines=has_outlines)
 
 
 def write_sheets(
@@ -77,6 +81,18 @@ def write_sheets(
 
 def draw_scene(benchmark: Benchmark, scene_id: str, style: SheetStyle) -> np.ndarray:
     """Return the displays of a scene side by side, uint8, shape (height, width, 3)."""
+    panels = draw_displays(benchmark, scene_id, style)
+    return np.concatenate([_frame(panel) for panel in panels], axis=1)
+
+
+def draw_displays(benchmark: Benchmark, scene_id: str, style: SheetStyle) -> list[np.ndarray]:
+    """Return the displays of a scene, each with outlines and caption, in the order of the cells.
+
+    Raises
+    ------
+    InputError
+        The image or mask is missing, or contradicts the trial table.
+    """
     trials = benchmark.trials[benchmark.trials["scene_id"] == scene_id]
     order = name_cells(trials).map({name: k for k, name in enumerate(CELL_NAMES)})
     trials = trials.loc[order.sort_values(kind="stable").index]
@@ -85,11 +101,10 @@ def draw_scene(benchmark: Benchmark, scene_id: str, style: SheetStyle) -> np.nda
     pixels = load_pixels_if_any(benchmark, first)
     if pixels is None:
         pixels = np.full((first["height_px"], first["width_px"], 3), 128, dtype=np.uint8)
-    panels = [
+    return [
         draw_panel(row, pixels, labels=labels if style.has_outlines else None, style=style)
         for _, row in trials.iterrows()
     ]
-    return np.concatenate([_frame(panel) for panel in panels], axis=1)
 
 
 def load_pixels_if_any(benchmark: Benchmark, row: pd.Series) -> np.ndarray | None:
