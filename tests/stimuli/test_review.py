@@ -145,7 +145,7 @@ def server(bench):
 
 def ask(server, path, *, body=None, headers=None):
     running, _ = server
-    request = urllib.request.Request(  # noqa: S310 (a loopback address)
+    request = urllib.request.Request(
         f"http://127.0.0.1:{running.server_port}{path}", data=body, headers=headers or {}
     )
     try:
