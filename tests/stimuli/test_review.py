@@ -79,7 +79,7 @@ def test_a_decision_that_is_none_is_refused(verdict, reason, message):
 
 def test_a_review_of_another_benchmark_is_refused(bench):
     append_review(Review(scene_id="stranger", verdict="keep"), bench.folder)
-    with pytest.raises(InputError, match="'stranger' isn't in trials.csv"):
+    with pytest.raises(InputError, match=r"'stranger' isn't in trials\.csv"):
         read_reviews(bench)
 
 
