@@ -9,8 +9,9 @@ import sys
 
 import typer
 
-from commands import data, models
+from commands import data, models, session, trials
 from commands.console import say
+from commands.demo import demo
 from commands.human import human
 from commands.publish import figures, leaderboard
 from commands.scores import evaluate, score
@@ -26,8 +27,10 @@ app = typer.Typer(
 )
 
 app.add_typer(data.app, name="data")
+app.add_typer(trials.app, name="trials")
 app.add_typer(models.app, name="models")
-for command in (human, evaluate, score, leaderboard, figures):
+app.add_typer(session.app, name="session")
+for command in (demo, human, evaluate, score, leaderboard, figures):
     app.command()(command)
 
 

@@ -80,3 +80,14 @@ def import_(
         return
     print_result(report.text)
     say(f"wrote {out}; next: objecthood human {out}")
+
+
+@app.command()
+def codebook() -> None:
+    """Print the code book of all tables as Markdown.
+
+    Example: `objecthood data codebook > data/codebook.md`
+    """
+    from analysis.codebook import render_codebook
+
+    print_result(render_codebook().rstrip("\n"))

@@ -142,7 +142,7 @@ def score_and_save(
         benchmark, settings=settings, command=shlex.join(sys.argv), model_record=model_record
     )
     path = write_score_file(scores, record, folder=out)
-    say(f"{name}: {n_readouts} readouts scored, {path}")
+    say(f"{name}: {n_readouts} readout{'s' if n_readouts > 1 else ''} scored, {path}")
 
 
 def report_failures(failures: dict[str, str], *, n_models: int, out: Path) -> None:

@@ -4,21 +4,23 @@ What a scene's displays are depends on the seed, the design and the scene alone:
 spawned from the seed and the scene's id, so other scenes in the folder don't matter.
 """
 
+import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from stimuli.benchmark import Benchmark, Manifest, write_benchmark
-from stimuli.design import Design, write_design
+from stimuli.benchmark import Benchmark, Manifest, hash_file, open_benchmark, write_benchmark
+from stimuli.design import PUBLISHED, Design, read_design, write_design
 from stimuli.errors import InputError
 from stimuli.images import write_image, write_mask
+from stimuli.lists import ListDesign, assign_lists
 from stimuli.placement import Placement, place_trials
 from stimuli.scenes import Scene, check_scene, tabulate_objects
 from stimuli.seeds import spawn_rng
-from stimuli.table_io import write_table
+from stimuli.table_io import building_folder, write_table
 from stimuli.tables import Objects, Trials
 
 DESIGN_FILE = "design.json"
@@ -53,6 +55,7 @@ def build_benchmark(
     design: Design,
     seed: int,
     manifest: Manifest,
+    lists: ListDesign | None = None,
     max_scenes: int | None = None,
 ) -> Build:
     """Write the displays of all scenes that allow them as a benchmark folder.
@@ -67,40 +70,60 @@ def build_benchmark(
         Where dots may lie, and the root of what is drawn.
     manifest
         What the benchmark says of itself.
+    lists
+        How displays are dealt to people; by default the table leaves that open.
     max_scenes
         Stop when so many scenes have given their displays; the others are not read.
 
     Raises
     ------
     InputError
-        Two scenes have one id, a scene contradicts itself, or no scene gave a display.
+        The folder isn't empty, two scenes have one id, a scene contradicts itself, or no scene gave
+        a display. Nothing is left half-written.
     """
-    trials: list[dict[str, object]] = []
-    objects: list[pd.DataFrame] = []
-    outcomes: dict[str, str | None] = {}
+    with building_folder(folder) as temporary:
+        placement = _fill_folder(
+            place_scenes(scenes, design=design, seed=seed, max_scenes=max_scenes),
+            temporary,
+            design=design,
+            manifest=manifest,
+            lists=lists,
+            seed=seed,
+        )
+    return Build(benchmark=open_benchmark(folder), placement=placement)
+
+
+def place_scenes(
+    scenes: Iterable[Scene], *, design: Design, seed: int, max_scenes: int | None = None
+) -> Iterator[tuple[Scene, Placement]]:
+    """Yield each scene with its placement, until `max_scenes` have given their displays.
+
+    Raises
+    ------
+    InputError
+        Two scenes have one id, or a scene contradicts itself.
+    """
+    seen: set[str] = set()
+    n_placed = 0
     for scene in scenes:
-        if len(objects) == max_scenes:
-            break
-        _check_new(scene, outcomes)
-        placement = place_trials(scene, design, spawn_rng(seed, scene.scene_id, purpose="place"))
-        outcomes[scene.scene_id] = placement.reason
-        if placement.displays:
-            trials += _write_scene(
-                scene, placement, folder, design=design, version=manifest.version
+        check_scene(scene)
+        if scene.scene_id in seen:
+            raise InputError(
+                f"scene {scene.scene_id!r} comes twice; scene ids name files and must be unique"
             )
-            objects.append(tabulate_objects(scene))
-    if not trials:
-        raise InputError(_explain_nothing(outcomes))
-    table = pd.DataFrame({"scene_id": list(outcomes), "reason": list(outcomes.values())})
-    write_table(table, folder / PLACEMENT_FILE)
-    write_design(design, folder / DESIGN_FILE)
-    benchmark = write_benchmark(
-        folder,
-        manifest=manifest,
-        trials=Trials.validate(pd.DataFrame(trials)),
-        objects=Objects.validate(pd.concat(objects, ignore_index=True)),
-    )
-    return Build(benchmark=benchmark, placement=table)
+        seen.add(scene.scene_id)
+        rng = spawn_rng(seed, scene.scene_id, purpose="place")
+        placement = place_trials(scene, design, rng)
+        yield scene, placement
+        n_placed += bool(placement.displays)
+        if n_placed == max_scenes:
+            return
+
+
+def read_benchmark_design(benchmark: Benchmark) -> Design:
+    """Return the design that a benchmark was made with; the published one if it doesn't say."""
+    path = benchmark.folder / DESIGN_FILE
+    return read_design(str(path)) if path.is_file() else PUBLISHED
 
 
 def tabulate_placement(placement: Placement, design: Design) -> list[dict[str, object]]:
@@ -128,8 +151,7 @@ def _write_scene(
     scene: Scene, placement: Placement, folder: Path, *, design: Design, version: str
 ) -> list[dict[str, object]]:
     """Write a scene's image and mask; return its trial rows."""
-    image = f"{scene.scene_id}.png"
-    sha256 = write_image(scene.pixels, folder / "images" / image)
+    image, sha256 = _write_image(scene, folder / "images")
     write_mask(scene.labels, folder / "masks" / f"{scene.scene_id}.png")
     height_px, width_px = scene.labels.shape
     about_image = {
@@ -145,12 +167,52 @@ def _write_scene(
     return [row | about_image for row in tabulate_placement(placement, design)]
 
 
-def _check_new(scene: Scene, outcomes: dict[str, str | None]) -> None:
-    check_scene(scene)
-    if scene.scene_id in outcomes:
-        raise InputError(
-            f"scene {scene.scene_id!r} comes twice; scene ids name files and must be unique"
-        )
+def _write_image(scene: Scene, folder: Path) -> tuple[str, str]:
+    """Keep the source's file, or write the pixels as PNG; return the file's name and sha256."""
+    if scene.image_path is None:
+        name = f"{scene.scene_id}.png"
+        return name, write_image(scene.pixels, folder / name)
+    name = scene.scene_id + scene.image_path.suffix.lower()
+    folder.mkdir(exist_ok=True)
+    shutil.copyfile(scene.image_path, folder / name)
+    return name, hash_file(folder / name)
+
+
+def _fill_folder(
+    placed: Iterable[tuple[Scene, Placement]],
+    folder: Path,
+    *,
+    design: Design,
+    manifest: Manifest,
+    lists: ListDesign | None,
+    seed: int,
+) -> pd.DataFrame:
+    """Write everything; return the outcome of each scene."""
+    trials: list[dict[str, object]] = []
+    objects: list[pd.DataFrame] = []
+    outcomes: dict[str, str | None] = {}
+    for scene, placement in placed:
+        outcomes[scene.scene_id] = placement.reason
+        if placement.displays:
+            trials += _write_scene(
+                scene, placement, folder, design=design, version=manifest.version
+            )
+            objects.append(tabulate_objects(scene))
+    if not trials:
+        raise InputError(_explain_nothing(outcomes))
+    table = pd.DataFrame(trials)
+    if lists:
+        table = assign_lists(table, lists, rng=spawn_rng(seed, "", purpose="lists"))
+    outcome_table = pd.DataFrame({"scene_id": list(outcomes), "reason": list(outcomes.values())})
+    write_table(outcome_table, folder / PLACEMENT_FILE)
+    write_design(design, folder / DESIGN_FILE)
+    write_benchmark(
+        folder,
+        manifest=manifest,
+        trials=Trials.validate(table),
+        objects=Objects.validate(pd.concat(objects, ignore_index=True)),
+    )
+    return outcome_table
 
 
 def _explain_nothing(outcomes: dict[str, str | None]) -> str:

@@ -3,9 +3,9 @@
 The first dot lies near the image's centre on a thing that a second object touches or overlaps; the
 second dots lie on the same or on that other object, close or far, with distances matched between same
 and different (methods 1.1). The published choice was made by eye; the search here is ours: first dots
-are tried from the centre outwards, and the first with places for all four second dots is taken. Among
-the places for a dot, directions are drawn evenly, so that the objects' shapes show in them as little
-as possible.
+are tried from the centre outwards, and the first with places for all four second dots is taken. Same
+and different dots are matched in elevation, too: things stand upright beside each other, so that
+otherwise a dot above or below is on the same object more often than one to the side.
 """
 
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from stimuli.design import Design
+from stimuli.occlusion import find_occluders
 from stimuli.regions import count_contacts, find_fitting_labels
 from stimuli.scenes import Scene
 from stimuli.tables import CELLS, DISTANCE_CONDITIONS, DistanceCondition
@@ -88,13 +89,17 @@ def place_trials(scene: Scene, design: Design, rng: np.random.Generator) -> Plac
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ring:
-    """The pixels around a first dot at a distance condition, as offsets in the padded map."""
+    """The pixels around a first dot at a distance condition, as offsets in the padded map.
+
+    `elevation` counts steps from straight up to straight down, left and right alike.
+    """
 
     condition: DistanceCondition
     flat: np.ndarray
     dx_px: np.ndarray
     dy_px: np.ndarray
     distance_bin: np.ndarray
+    elevation: np.ndarray
     sector: np.ndarray
 
 
@@ -210,6 +215,9 @@ def _find_partners(
         met = np.zeros_like(allowed)
         met[: len(contacts), : len(contacts)] = contacts > 0
         allowed &= met
+    if design.relation == "occluding":
+        depths = [None, *(item.depth for item in scene.objects)]
+        allowed &= find_occluders(labels, depths, allowed)
     return allowed
 
 
@@ -230,11 +238,22 @@ def _make_rings(design: Design, *, stride: int) -> tuple[_Ring, ...]:
                 flat=dy[near] * stride + dx[near],
                 dx_px=dx[near],
                 dy_px=dy[near],
-                distance_bin=np.floor(distance[near] / design.match_px).astype(int),
+                distance_bin=(
+                    (distance[near] - middle + design.distance_tolerance_px) / design.match_px
+                ).astype(int),
+                elevation=_count_elevation(dy[near] / distance[near], design),
                 sector=((angle + np.pi) / (2 * np.pi) * N_SECTORS).astype(int) % N_SECTORS,
             )
         )
     return tuple(rings)
+
+
+def _count_elevation(sine: np.ndarray, design: Design) -> np.ndarray:
+    """Return the step of elevation of each direction; all alike if directions aren't matched."""
+    if not design.match_direction_deg:
+        return np.zeros(len(sine), dtype=int)
+    elevation_deg = np.rad2deg(np.arcsin(sine)) + 90
+    return (elevation_deg / design.match_direction_deg).astype(int)
 
 
 def _place_from(
@@ -278,18 +297,31 @@ def _name_lack(counts: np.ndarray, *, first: int, partners: np.ndarray) -> Reaso
 def _match_pair(
     ring: _Ring, found: np.ndarray, *, pair: tuple[int, int], rng: np.random.Generator
 ) -> tuple[int, int] | None:
-    """Places in the ring for the same and the different dot, in one bin of distance."""
-    places = [np.flatnonzero(found == number) for number in pair]
-    same_bins, different_bins = (ring.distance_bin[place] for place in places)
-    shared = np.intersect1d(same_bins, different_bins)
-    if not len(shared):
+    """Draw the same and the different dot's place in the ring: one distance, elevations alike.
+
+    Of all combinations of a distance bin and two elevations that have places, one with the least
+    difference in elevation is drawn.
+    """
+    same, different = (np.flatnonzero(found == number) for number in pair)
+    has_same, has_different = (_map_places(ring, places) for places in (same, different))
+    both = has_same[:, :, None] & has_different[:, None, :]
+    if not both.any():
         return None
-    distance_bin = rng.choice(shared)
-    same, different = (
-        _draw_direction(ring, place[ring.distance_bin[place] == distance_bin], rng)
-        for place in places
-    )
-    return same, different
+    steps = np.arange(both.shape[1])
+    cost = np.where(both, np.abs(steps[:, None] - steps[None, :]), len(steps))
+    distance, *elevations = rng.choice(np.argwhere(cost == cost.min()))
+    chosen = [
+        places[(ring.distance_bin[places] == distance) & (ring.elevation[places] == elevation)]
+        for places, elevation in zip((same, different), elevations, strict=True)
+    ]
+    return _draw_direction(ring, chosen[0], rng), _draw_direction(ring, chosen[1], rng)
+
+
+def _map_places(ring: _Ring, places: np.ndarray) -> np.ndarray:
+    """Return which distance bins (rows) and elevations (columns) have a place."""
+    has_place = np.zeros((ring.distance_bin.max() + 1, ring.elevation.max() + 1), dtype=bool)
+    has_place[ring.distance_bin[places], ring.elevation[places]] = True
+    return has_place
 
 
 def _draw_direction(ring: _Ring, places: np.ndarray, rng: np.random.Generator) -> int:

@@ -12,8 +12,8 @@ def find_fitting_labels(
 ) -> np.ndarray:
     """Return the object map where a dot fits, and 0 where none does.
 
-    A dot is centred on a pixel's centre. It fits if all pixels whose centres lie within
-    `object_margin_px` of it are in the image and show its object, and the image's border is at least
+    A dot is centred on a pixel's centre. It fits if every pixel whose centre lies nearer than
+    `object_margin_px` is in the image and shows its object, and the image's border is at least
     `image_margin_px` away.
 
     Parameters
@@ -26,11 +26,11 @@ def find_fitting_labels(
     Array of the same type and shape.
     """
     height, width = labels.shape
-    reach = int(np.floor(object_margin_px))
+    reach = _largest_below(object_margin_px)
     if min(height, width) <= 2 * reach:
         return np.zeros_like(labels)
     fits = _is_constant_along(labels.T, half_lengths={reach})[reach].T
-    halves = {dy: int(np.floor(np.sqrt(object_margin_px**2 - dy**2))) for dy in range(reach + 1)}
+    halves = {dy: _largest_below(np.sqrt(object_margin_px**2 - dy**2)) for dy in range(reach + 1)}
     rows = _is_constant_along(labels, half_lengths=set(halves.values()))
     for dy in range(-reach, reach + 1):
         top, bottom = max(0, -dy), height - max(0, dy)
@@ -92,6 +92,11 @@ def _is_constant_along(labels: np.ndarray, *, half_lengths: set[int]) -> dict[in
                 n_changes[:, 2 * half :] == n_changes[:, : width - 2 * half]
             )
     return constant
+
+
+def _largest_below(length: float) -> int:
+    """Return the largest whole number below a length, 0 at least."""
+    return max(int(np.ceil(length)) - 1, 0)
 
 
 def _is_within(size_px: int, margin_px: float) -> np.ndarray:

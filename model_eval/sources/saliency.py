@@ -37,6 +37,8 @@ class SaliencyViT(VisionTransformer):
 
     def _pos_embed(self, x: torch.Tensor) -> torch.Tensor:
         _, n_rows, n_columns, width = x.shape
+        assert self.pos_embed is not None
+        assert self.cls_token is not None
         position = resample_abs_pos_embed(
             self.pos_embed,  # type: ignore[arg-type]  (a class token and positions are there)
             new_size=[n_rows, n_columns],

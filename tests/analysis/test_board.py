@@ -161,6 +161,12 @@ def test_a_figure_without_any_headline_value_still_draws(study):
     draw_models_and_ceiling(tabulate_models(flat), is_simulated=False)
 
 
+def test_figures_of_controls_alone_still_draw(study, tmp_path):
+    benchmark, results = study
+    files = [file for file in read_score_files(results) if file[2]["model"].iloc[0] == "flat"]
+    assert draw_all(files, benchmark, folder=tmp_path)
+
+
 def test_figures_refuse_another_benchmark(study, tmp_path):
     other = write_benchmark(tmp_path / "other", manifest=MANIFEST, trials=make_trials(2))
     with pytest.raises(InputError, match="scored on another trial table"):

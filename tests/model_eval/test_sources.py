@@ -1,97 +1,23 @@
 """Models by name: what their weights do, and what is said when they can't be had."""
 
-import json
 import time
 
 import numpy as np
-import onnx
-import onnxruntime
 import pytest
 import timm
 import torch
-from PIL import Image
 from safetensors.torch import save_file
 
 from model_eval.card import choose_features
 from model_eval.listing import list_models
 from model_eval.source import SourceImage
-from model_eval.sources import low_level, packaged, saliency
+from model_eval.sources import low_level, packaged
 from model_eval.sources.find import load_model
 from model_eval.sources.timm_models import create_random
 from model_eval.weights import WeightsPlace, fetch_weights, find_cached, find_place
 from stimuli.benchmark import hash_file
 from stimuli.errors import InputError
 from stimuli.geometry import pad_to_grid
-
-
-@pytest.mark.slow
-def test_the_saliency_vit_agrees_with_its_onnx_graph(rng):
-    graph = onnx.load(str(saliency.find_file()))
-    name = "/backbone/layernorm/Add_1_output_0"
-    graph.graph.output.append(onnx.ValueInfoProto(name=name))
-    session = onnxruntime.InferenceSession(
-        graph.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    batch = rng.standard_normal((2, 3, 224, 224)).astype(np.float32)
-    expected = session.run([name], {"input_image": batch})[0]
-    module = saliency.load_saliency().module
-    with torch.inference_mode():
-        found = module.forward_features(torch.from_numpy(batch)).numpy()
-    assert np.abs(found - expected).max() < 1e-4
-
-
-# COCO's name, and the ImageNet classes that are the same thing.
-SAME_THING = {
-    "elephant": (101, 385, 386),
-    "zebra": (340,),
-    "dog": range(151, 269),
-    "bird": (*range(7, 25), *range(80, 101), *range(127, 147)),
-    "teddy bear": (850,),
-    "bus": (654, 779, 874),
-    "umbrella": (879,),
-    "clock": (409, 530, 892),
-    "laptop": (620, 681),
-    "banana": (954,),
-    "tv": (664, 782, 851),
-    "motorcycle": (665, 670),
-    "bed": (520, 564, 831),
-    "train": (466, 547, 705, 820, 829),
-    "pizza": (963,),
-}
-
-
-@pytest.mark.shared
-@pytest.mark.slow
-def test_the_packaged_efficientnet_knows_what_it_sees(shared):
-    """A wrong order of weights, padding or scale ends near chance, 0.5 % (measured: 85 %)."""
-    classifier = packaged.load_classifier(packaged.find_file())
-    found = []
-    for crop, classes in iterate_crops(shared / "coco128"):
-        batch = torch.from_numpy((crop.astype(np.float32) - 127) / 128).permute(2, 0, 1)[None]
-        with torch.inference_mode():
-            top = classifier(batch)[0].topk(5).indices.tolist()
-        found.append(bool(set(top) & set(classes)))
-    assert len(found) > 30
-    assert np.mean(found) > 0.75
-
-
-def iterate_crops(root):
-    """Yield square crops, 224x224, of COCO things, and the ImageNet classes that are right."""
-    folder = root / "panoptic_segmentation" / "annotations"
-    content = json.loads((folder / "panoptic_val2017.json").read_text())
-    names = {item["id"]: item["name"] for item in content["categories"]}
-    files = {item["id"]: item["file_name"] for item in content["images"]}
-    for annotation in content["annotations"]:
-        with Image.open(root / "images" / "val2017" / files[annotation["image_id"]]) as opened:
-            picture = opened.convert("RGB")
-        for segment in annotation["segments_info"]:
-            classes = SAME_THING.get(names[segment["category_id"]])
-            if classes is not None and not segment["iscrowd"] and segment["area"] >= 64**2:
-                left, top, width, height = segment["bbox"]
-                x, y, half = left + width / 2, top + height / 2, 0.55 * max(width, height)
-                box = tuple(round(edge) for edge in (x - half, y - half, x + half, y + half))
-                crop = picture.crop(box).resize((224, 224), Image.Resampling.BICUBIC)
-                yield np.asarray(crop), classes
 
 
 def test_weights_in_the_wrong_order_are_refused(tmp_path):
@@ -130,11 +56,6 @@ def test_random_weights_are_named_seeded_and_leave_the_generator_alone():
 def test_an_unknown_name_gets_near_ones(name, near):
     with pytest.raises(InputError, match=f"near names:.*{near}"):
         load_model(name)
-
-
-def test_random_weights_of_a_packaged_model_are_refused():
-    with pytest.raises(InputError, match="--random-weights is for timm names"):
-        load_model("control:colour", random_seed=1)
 
 
 def test_weights_that_cannot_be_fetched_are_one_line_with_path_and_command(monkeypatch, tmp_path):
