@@ -79,7 +79,7 @@ def test_a_decision_that_is_none_is_refused(verdict, reason, message):
 
 def test_a_review_of_another_benchmark_is_refused(bench):
     append_review(Review(scene_id="stranger", verdict="keep"), bench.folder)
-    with pytest.raises(InputError, match="'stranger' isn't in trials.csv"):
+    with pytest.raises(InputError, match=r"'stranger' isn't in trials\.csv"):
         read_reviews(bench)
 
 
@@ -135,7 +135,7 @@ def test_a_review_that_drops_everything_is_refused(bench, tmp_path):
 @pytest.fixture
 def server(bench):
     running, state = start_server(bench, style=STYLE, reviewer="mk", port=0)
-    thread = threading.Thread(target=running.serve_forever, daemon=True)
+    thread = threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield running, state
     running.shutdown()
@@ -145,7 +145,7 @@ def server(bench):
 
 def ask(server, path, *, body=None, headers=None):
     running, _ = server
-    request = urllib.request.Request(  # noqa: S310 (a loopback address)
+    request = urllib.request.Request(
         f"http://127.0.0.1:{running.server_port}{path}", data=body, headers=headers or {}
     )
     try:
