@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 from objecthood import app
 from stimuli.errors import InputError
 
-
 ROOT = Path(__file__).parents[2]
 
 
