@@ -13,14 +13,20 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.metrics import HEADLINE_METRIC
+from analysis.metrics import HEADLINE_CEILING, HEADLINE_METRIC
 from model_eval.tables import READOUT_KEY
 from stimuli.errors import InputError
 
 NOT_AVAILABLE = "n/a"
 
 # What has to agree between files on one board.
-MUST_AGREE = ("benchmark", "benchmark_version", "trials_sha256", "metric_version")
+MUST_AGREE = (
+    "benchmark",
+    "benchmark_version",
+    "trials_sha256",
+    "exclusion_rules",
+    "metric_version",
+)
 
 BOARD_COLUMNS: Mapping[str, str] = {
     "rank": "rank",
@@ -118,8 +124,13 @@ def format_board(board: pd.DataFrame) -> pd.DataFrame:
             "model": shown["model"]
             + shown["is_random_weights"].map({True: " (random weights)"}).fillna(""),
             "readout": shown["readout"],
-            "layer": shown["layer"].fillna(""),
-            "share": shown["partial_r_over_attainable"].map(_number),
+            "layer": [
+                " ".join(str(part) for part in pair if pd.notna(part))
+                for pair in zip(shown["layer"], shown["representation"], strict=True)
+            ],
+            "share": shown[f"{HEADLINE_METRIC}_r_over_{HEADLINE_CEILING.removesuffix('_r')}"].map(
+                _number
+            ),
             "control_condition_r": shown["all_control_condition_r"].map(_number),
             "published_normalised": shown["published_r_over_split_half"].map(_number),
             "n": shown[["n_trials", "n_scenes", "n_people"]].astype(str).agg(" / ".join, axis=1),
@@ -206,7 +217,7 @@ def _split_sets(board: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     for _, part in shown.groupby("rows_sha256", sort=False):
         row = part.iloc[0]
         caption = (
-            f"{row['n_trials']} trials of {row['n_scenes']} photographs, {row['n_people']} people "
+            f"{row['n_trials']} trials of {row['n_scenes']} scenes, {row['n_people']} people "
             f"(attainable partial r {_number(row['partial_attainable_r'])})"
         )
         sets.append((caption, format_board(part)))
