@@ -62,3 +62,29 @@ class MixedScores(_Keyed):
     n_scenes: Series[int] = pa.Field(ge=0, description="photographs")
     n_people: Series[int] = pa.Field(ge=0, description="people")
     note: Series[str] = pa.Field(nullable=True, description="what was given up, or why it is empty")
+
+
+class Explained(_Keyed):
+    """One row is one readout: what it explains of the differences between trials, on unseen scenes."""
+
+    error_without: Series[float] = pa.Field(
+        nullable=True, description="mean squared error of ln RT by condition and distance"
+    )
+    error_with: Series[float] = pa.Field(
+        nullable=True, description="the same with the readout and readout x same"
+    )
+    noise: Series[float] = pa.Field(nullable=True, description="noise variance of a trial's effect")
+    explainable: Series[float] = pa.Field(nullable=True, description="error_without - noise")
+    explainable_share: Series[float] = pa.Field(
+        nullable=True,
+        description="explainable / error_without: what the best model could take away",
+    )
+    share: Series[float] = pa.Field(
+        nullable=True, description="(error_without - error_with) / explainable; below zero: worse"
+    )
+    share_low: Series[float] = pa.Field(nullable=True, description="95 %, over people and scenes")
+    share_high: Series[float] = pa.Field(nullable=True, description="95 %, over people and scenes")
+    n_trials: Series[int] = pa.Field(ge=0, description="trials")
+    n_scenes: Series[int] = pa.Field(ge=0, description="photographs")
+    n_people: Series[int] = pa.Field(ge=0, description="people")
+    note: Series[str] = pa.Field(nullable=True, description="why a value is empty")
