@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from commands import data
+from commands import data, models, session, trials
 from commands.console import say
 from commands.demo import demo
 from commands.human import human
@@ -27,6 +27,9 @@ app = typer.Typer(
 )
 
 app.add_typer(data.app, name="data")
+app.add_typer(trials.app, name="trials")
+app.add_typer(models.app, name="models")
+app.add_typer(session.app, name="session")
 for command in (demo, human, evaluate, score, leaderboard, figures):
     app.command()(command)
 

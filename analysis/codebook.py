@@ -33,12 +33,18 @@ def render_codebook() -> str:
         schema = model.to_schema()
         purpose = (model.__doc__ or "").split("\n\n", maxsplit=1)[0].strip()
         rows = [
-            f"| {column} | {_name_type(str(field.dtype))} | {'yes' if field.nullable else ''} | {field.description} |"
+            f"| {column} | {_name_type(str(field.dtype))} | {_name_emptiness(field)} | {field.description} |"
             for column, field in schema.columns.items()
         ]
         header = "| column | type | may be empty | meaning |\n| --- | --- | --- | --- |"
         parts.append("\n".join([f"## {name}\n\n{purpose}\n", header, *rows, ""]))
     return "\n".join(parts)
+
+
+def _name_emptiness(field: pa.Column) -> str:
+    """Say whether values, or the whole column, may be missing."""
+    words = ["yes"] if field.nullable else []
+    return ", ".join(words if field.required else [*words, "column optional"])
 
 
 def _name_type(dtype: str) -> str:

@@ -16,7 +16,7 @@ from analysis.resampling import CONFIDENCE_Z, Interval
 from analysis.rows import Rows
 
 # Leave-out groups: each person or scene alone where there are fewer.
-MAX_GROUPS = 80
+MAX_GROUPS = 40
 # Random splits of the scenes that the people's part of the variance is averaged over.
 N_SCENE_SPLITS = 4
 # People, and scenes, below which no variance over them can be had.

@@ -124,7 +124,10 @@ def format_board(board: pd.DataFrame) -> pd.DataFrame:
             "model": shown["model"]
             + shown["is_random_weights"].map({True: " (random weights)"}).fillna(""),
             "readout": shown["readout"],
-            "layer": shown["layer"].fillna(""),
+            "layer": [
+                " ".join(str(part) for part in pair if pd.notna(part))
+                for pair in zip(shown["layer"], shown["representation"], strict=True)
+            ],
             "share": shown[f"{HEADLINE_METRIC}_r_over_{HEADLINE_CEILING.removesuffix('_r')}"].map(
                 _number
             ),
@@ -219,7 +222,7 @@ def _split_sets(board: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     for _, part in shown.groupby("rows_sha256", sort=False):
         row = part.iloc[0]
         caption = (
-            f"{row['n_trials']} trials of {row['n_scenes']} photographs, {row['n_people']} people "
+            f"{row['n_trials']} trials of {row['n_scenes']} scenes, {row['n_people']} people "
             f"(attainable partial r {_number(row['partial_attainable_r'])})"
         )
         sets.append((caption, format_board(part)))

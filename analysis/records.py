@@ -4,12 +4,9 @@ One JSON file per model in `scores/`. The leaderboard is derived from these file
 and rebuilt.
 """
 
-import platform
-import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,7 @@ from analysis.scoring import ScoreSettings
 from analysis.tables import Scores
 from stimuli.benchmark import Benchmark
 from stimuli.errors import InputError
+from stimuli.provenance import find_commit, find_versions
 from stimuli.table_io import check_table, read_json, safe_file_name, write_json
 
 FORMAT = "objecthood-score-1"
@@ -59,7 +57,7 @@ def build_record(
         "command": command,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": find_commit(),
-        "versions": find_versions(),
+        "versions": find_versions(_PACKAGES),
         "model": dict(model_record),
     }
 
@@ -88,35 +86,6 @@ def read_score_files(folder: Path) -> list[tuple[Path, dict[str, Any], pd.DataFr
             "or 'objecthood score'"
         )
     return [_read_score_file(path) for path in paths]
-
-
-def find_versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that a score depends on."""
-    found = {"python": platform.python_version(), "machine": platform.machine()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def find_commit() -> str | None:
-    """Return the commit of the code, with ``+changes`` when files differ from it; None outside git."""
-    root = Path(__file__).parents[1]
-    try:
-        if not _run_git(root, "ls-files", "objecthood.py"):
-            return None  # installed into somebody else's repository
-        head = _run_git(root, "rev-parse", "HEAD")
-        return f"{head}+changes" if _run_git(root, "status", "--porcelain") else head
-    except (FileNotFoundError, subprocess.CalledProcessError):
-        return None
-
-
-def _run_git(root: Path, *words: str) -> str:
-    command = ["git", "-C", str(root), *words]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
-    return done.stdout.strip()
 
 
 def _read_score_file(path: Path) -> tuple[Path, dict[str, Any], pd.DataFrame]:

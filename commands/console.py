@@ -16,8 +16,8 @@ from rich.progress import (
 )
 
 # Results go to standard output, everything else to standard error, so that --json can be piped.
-OUT = Console(highlight=False, soft_wrap=True)
-ERR = Console(stderr=True, highlight=False, soft_wrap=True)
+OUT = Console(highlight=False, soft_wrap=True, emoji=False)
+ERR = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 
 def say(text: str) -> None:

@@ -1,13 +1,20 @@
-"""The demo's benchmark: procedural scenes, dot pairs, simulated people. Built in, needs no network."""
+"""The demo's benchmark: procedural scenes, dot pairs, simulated people. Built in, needs no network.
+
+The planted difficulty of a pair holds what all simulated people share: its type, the distance, how
+much the colours under the two dots mislead (alike on different objects, unlike on one), and a deviate
+of its own. So a readout that sees colour predicts these people, and nothing predicts them perfectly.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
-from experiment.observers import draw_true_difficulty, simulate_responses
-from stimuli.benchmark import Benchmark, Manifest, open_benchmark
+from experiment.observers import DifficultyDesign, draw_true_difficulty, simulate_responses
+from stimuli.benchmark import Benchmark, Manifest, load_trial_image, open_benchmark
 from stimuli.build import build_benchmark
+from stimuli.cheats import describe_images
 from stimuli.design import DEMO_DESIGN
 from stimuli.procedural import DEMO_SCENES, generate_scenes
 from stimuli.scenes import Scene
@@ -15,6 +22,11 @@ from stimuli.table_io import building_folder, write_table
 
 N_SCENES = 48
 N_PEOPLE = 24
+# Less of a display's difficulty is its own deviate than in the published data's image, so that the
+# demo's few trials show a difference between models; difficulty per SD of misleading colour.
+DEMO_DIFFICULTY = DifficultyDesign(display_sd=0.6)
+COLOUR_WEIGHT = 1.0
+COLOUR_RADIUS_PX = 6.0
 
 DEMO_MANIFEST = Manifest(
     name="demo",
@@ -44,7 +56,7 @@ def make_demo_benchmark(
     n_scenes
         Scenes with all four displays.
     n_people
-        Simulated people; each sees each scene in one of its four displays.
+        Simulated people; each sees every display, so that few people give usable means.
     on_scene
         Called before each scene is made, for a progress bar.
 
@@ -63,12 +75,31 @@ def make_demo_benchmark(
             max_scenes=n_scenes,
         ).benchmark
         difficulty_rng, people_rng = np.random.default_rng(seed).spawn(2)
-        difficulty = draw_true_difficulty(benchmark.trials, difficulty_rng)
+        difficulty = draw_true_difficulty(benchmark.trials, difficulty_rng, design=DEMO_DIFFICULTY)
+        difficulty += COLOUR_WEIGHT * measure_misleading_colour(benchmark)
         responses = simulate_responses(
-            benchmark.trials, difficulty, n_people=n_people, rng=people_rng
+            benchmark.trials, difficulty, n_people=n_people, rng=people_rng, see_every_display=True
         )
         write_table(responses, place / "responses" / "simulated.csv")
     return open_benchmark(folder)
+
+
+def measure_misleading_colour(benchmark: Benchmark) -> pd.Series:
+    """Return how much the colours at each pair's dots mislead, in SDs within its type of trial.
+
+    Returns
+    -------
+    float Series, index trial_id
+        Positive where dots on one object differ in colour, or dots on different objects don't.
+    """
+    trials = benchmark.trials.set_index("trial_id", drop=False)
+    seen = describe_images(
+        trials, lambda row: load_trial_image(benchmark, row).pixels, radius_px=COLOUR_RADIUS_PX
+    )
+    unlike = np.log(seen["colour"]["all"] + 1)
+    by_type = unlike.groupby(trials["same_object"])
+    z = (unlike - by_type.transform("mean")) / by_type.transform("std")
+    return z.where(trials["same_object"], -z)
 
 
 def _count(scenes: Iterable[Scene], on_scene: Callable[[], None]) -> Iterator[Scene]:

@@ -37,3 +37,20 @@ class Readouts(pa.DataFrameModel):
 
 
 READOUT_KEY = ["model", "layer", "representation", "readout"]
+
+
+class Skipped(pa.DataFrameModel):
+    """One row is something that could not be read of a trial, and why."""
+
+    trial_id: Series[str] = pa.Field(description="the display, as in trials.csv")
+    layer: Series[str] = pa.Field(
+        nullable=True,
+        description="where the reason lies in that layer's grid; empty for all layers",
+    )
+    readout: Series[str] = pa.Field(description="the readout, or 'all'")
+    reason: Series[str] = pa.Field(description="why")
+
+    class Config(BaseConfig):
+        """Types are coerced."""
+
+        coerce = True

@@ -8,15 +8,16 @@ run-length encoded down the columns, uncompressed (a list of counts) or compress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
-from pycocotools import mask as coco_mask
 
 from stimuli.errors import InputError
 from stimuli.faults import FaultLog
-from stimuli.images import LoadedImage, load_image, open_picture
+from stimuli.images import load_image, open_picture
+from stimuli.mask_fit import DrawnOn, fit_mask
 from stimuli.scenes import Scene, SceneObject
+from stimuli.segmentation import decode_segmentation
 from stimuli.table_io import name_some, read_json
 
 Json = Mapping[str, Any]
@@ -44,6 +45,9 @@ class CocoSet:
     overlap
         Which object gets the pixels that several annotations claim: the smaller one, as a plate lies
         on a table, or none.
+    drawn_on
+        Whether masks were drawn on upright or on stored photographs, for those with an EXIF
+        orientation whose size doesn't tell.
     """
 
     path: Path
@@ -55,6 +59,7 @@ class CocoSet:
     licences: Mapping[int, Json]
     annotations: Mapping[str, Sequence[Json]]
     overlap: Overlap = "smaller"
+    drawn_on: DrawnOn = "unknown"
 
     def read(
         self, scene_id: str, faults: FaultLog, *, image_path: Path | None = None
@@ -82,17 +87,21 @@ class CocoSet:
             mapped = _map_panoptic(self, self.masks_folder, scene_id=scene_id, faults=faults)
         else:
             mapped = _map_instances(self, scene_id, faults)
-        if mapped is None or not _sizes_agree(image, mapped.labels, path=path, faults=faults):
+        if mapped is None:
+            return None
+        labels = fit_mask(mapped.labels, image, path=path, faults=faults, drawn_on=self.drawn_on)
+        if labels is None:
             return None
         licence = self.licences.get(record.get("license", -1), {})
         return Scene(
             scene_id=scene_id,
             pixels=image.pixels,
-            labels=mapped.labels,
+            labels=labels,
             objects=mapped.objects,
             source=record.get("flickr_url") or record.get("coco_url"),
             licence=" ".join(str(licence[key]) for key in ("name", "url") if key in licence)
             or None,
+            image_path=path,
         )
 
 
@@ -153,64 +162,6 @@ def open_instances(path: Path, *, images_folder: Path, overlap: Overlap = "small
     return _index(
         content, path=path, images_folder=images_folder, masks_folder=None, overlap=overlap
     )
-
-
-def decode_segmentation(
-    segmentation: object, *, width_px: int, height_px: int
-) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return an annotation's mask and what is wrong with it.
-
-    Parameters
-    ----------
-    segmentation
-        Polygons ``[[x, y, x, y, …], …]``; or ``{"size": [h, w], "counts": …}`` with counts as a list
-        (uncompressed), text or bytes (compressed).
-    width_px, height_px
-        The image.
-
-    Returns
-    -------
-    is_inside : bool array, shape (height, width)
-        Nothing where the annotation can't be used.
-    problems
-        Each in words; empty: none.
-    """
-    nothing = np.zeros((height_px, width_px), dtype=bool)
-    if isinstance(segmentation, Mapping):
-        return _decode_rle(segmentation, nothing)
-    if not isinstance(segmentation, Sequence) or isinstance(segmentation, str | bytes):
-        return nothing, (f"segmentation of type {type(segmentation).__name__}",)
-    usable, n_degenerate = [], 0
-    for ring in segmentation:
-        is_ring = isinstance(ring, Sequence) and len(ring) >= 6 and len(ring) % 2 == 0
-        if is_ring and np.isfinite(np.asarray(ring, dtype=float)).all():
-            usable.append([float(value) for value in ring])
-        else:
-            n_degenerate += 1
-    problems = (f"{n_degenerate} polygon with fewer than 3 points",) if n_degenerate else ()
-    if not usable:
-        return nothing, problems or ("no polygon",)
-    runs = coco_mask.merge(coco_mask.frPyObjects(usable, height_px, width_px))
-    return coco_mask.decode(runs).astype(bool), problems
-
-
-def _decode_rle(runs: Json, nothing: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
-    height_px, width_px = nothing.shape
-    if list(runs.get("size", ())) != [height_px, width_px]:
-        return nothing, (
-            f"RLE size {runs.get('size')} contradicts the image, {[height_px, width_px]}",
-        )
-    counts = runs.get("counts")
-    if isinstance(counts, list):
-        total = sum(counts)
-        if total != height_px * width_px or min(counts, default=0) < 0:
-            return nothing, (f"RLE counts sum to {total}, not to {height_px * width_px} pixels",)
-        encoded: Any = coco_mask.frPyObjects(cast("Any", runs), height_px, width_px)
-    elif isinstance(counts, str | bytes):
-        encoded = {"size": [height_px, width_px], "counts": counts}
-    else:
-        return nothing, (f"RLE counts of type {type(counts).__name__}",)
-    return coco_mask.decode(encoded).astype(bool), ()
 
 
 def _map_instances(coco: CocoSet, scene_id: str, faults: FaultLog) -> _Mapped:
@@ -335,18 +286,6 @@ def _describe(number: int, item: Json, category: Json) -> SceneObject:
 def _keep_shown(labels: np.ndarray, objects: Mapping[int, SceneObject]) -> tuple[SceneObject, ...]:
     areas = np.bincount(labels.ravel(), minlength=max(objects, default=0) + 1)
     return tuple(item for number, item in objects.items() if areas[number])
-
-
-def _sizes_agree(image: LoadedImage, labels: np.ndarray, *, path: Path, faults: FaultLog) -> bool:
-    if labels.shape == (image.height_px, image.width_px):
-        return True
-    faults.report(
-        "mask size contradicts the image",
-        where=str(path),
-        detail=f"mask {labels.shape[1]}x{labels.shape[0]} px, upright image "
-        f"{image.width_px}x{image.height_px} px",
-    )
-    return False
 
 
 def _read(path: Path, *, needs: tuple[str, ...]) -> dict[str, Any]:

@@ -37,6 +37,9 @@ class Design:
     # Largest difference between the distances of same and different in one scene. The published
     # table reaches 14 px [data]; ours is stricter, so that distance can't tell them apart.
     match_px: float = 1.0
+    # Steps of direction within which same and different are matched, left and right alike, as far as
+    # the objects allow; 0: not at all. Ours: the published displays differ in direction [data].
+    match_direction_deg: float = 15.0
     # The first dot lies within 26 px of the image's centre in the published table [data].
     first_dot_within_px: float = 26.0
     # Step of the search for the first dot, nearest the centre first (ours; published mean offset
@@ -44,7 +47,8 @@ class Design:
     search_step_px: int = 4
     # Dot: a disc of 8 px radius [paper, code].
     dot_radius_px: float = 8.0
-    # The whole dot lies on its object (ours; the source looked by hand) ...
+    # Other objects keep a dot's radius from its centre: 8 px is the least in the published displays
+    # whose masks we have [data] ...
     object_margin_radii: float = 1.0
     # ... and in the image: 9 px is the least in the published table [data].
     image_margin_radii: float = 1.125
@@ -158,3 +162,5 @@ def _check_types(content: dict[str, object], path: Path) -> None:
         ):
             expected = "text" if isinstance(default, str) else "a number"
             raise InputError(f"{path}: {name} is {value!r}; expected {expected}")
+        if isinstance(default, int) and isinstance(value, float) and not value.is_integer():
+            raise InputError(f"{path}: {name} is {value!r}; expected a whole number")

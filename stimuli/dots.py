@@ -33,6 +33,16 @@ class DotStyle:
 PUBLISHED_DOT = DotStyle()
 
 
+def scale_dots(radius_px: float) -> DotStyle:
+    """Return the published dot at another size, core and disc in the same proportion.
+
+    >>> scale_dots(4.0).core_radius_px
+    2.5
+    """
+    share = PUBLISHED_DOT.core_radius_px / PUBLISHED_DOT.radius_px
+    return DotStyle(radius_px=radius_px, core_radius_px=share * radius_px)
+
+
 def draw_dots(
     pixels: np.ndarray, dots_xy_px: np.ndarray, *, style: DotStyle = PUBLISHED_DOT
 ) -> np.ndarray:

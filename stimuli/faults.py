@@ -1,8 +1,10 @@
 """Faults of a source: named, counted, and skipped or refused as configured; never silent."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal
+
+import pandas as pd
 
 from stimuli.errors import InputError
 
@@ -38,6 +40,11 @@ class FaultLog:
                 f"{where}: {kind} ({detail}); correct the source, or read it with --on-fault skip"
             )
         self.faults.append(Fault(kind=kind, where=where, detail=detail))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per fault: kind, where, detail."""
+        return pd.DataFrame([asdict(fault) for fault in self.faults])
 
     @property
     def n_by_kind(self) -> dict[str, int]:

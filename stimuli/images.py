@@ -5,6 +5,7 @@ integers and are only ever resized by nearest neighbour.
 """
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from stimuli.errors import InputError
 from stimuli.table_io import replacing
 
-# 16-bit and 32-bit greys have no one way to 8 bits: the range is the sensor's, not the file's.
-REFUSED_MODES = {"I", "F"}
+# 32-bit greys have no one way to 8 bits (the range is the sensor's, not the file's), nor has Lab.
+REFUSED_MODES = {"I", "F", "LAB"}
+EXIF_ORIENTATION = 0x0112
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +30,13 @@ class LoadedImage:
         RGB, EXIF orientation applied.
     sha256
         Hash of the file's bytes.
+    orientation
+        The EXIF orientation that was applied, 1 to 8; 1: the file is stored upright.
     """
 
     pixels: np.ndarray
     sha256: str
+    orientation: int = 1
 
     @property
     def width_px(self) -> int:
@@ -59,9 +64,12 @@ def load_image(path: Path) -> LoadedImage:
         raise InputError(f"{path}: no such image")
     data = path.read_bytes()
     with open_picture(path) as picture:
+        orientation = read_orientation(picture)
         upright = ImageOps.exif_transpose(picture)
         pixels = np.asarray(_convert_to_rgb(upright, path))
-    return LoadedImage(pixels=pixels, sha256=hashlib.sha256(data).hexdigest())
+    return LoadedImage(
+        pixels=pixels, sha256=hashlib.sha256(data).hexdigest(), orientation=orientation
+    )
 
 
 def load_mask(path: Path) -> np.ndarray:
@@ -122,9 +130,40 @@ def open_picture(path: Path) -> Image.Image:
     try:
         picture = Image.open(path)
         picture.load()
-    except (UnidentifiedImageError, OSError, SyntaxError) as error:
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError) as error:
         raise InputError(f"{path}: not a readable image ({error})") from None
     return picture
+
+
+def read_orientation(picture: Image.Image) -> int:
+    """Return a picture's EXIF orientation, 1 to 8; 1 when it states none, or nonsense."""
+    value = picture.getexif().get(EXIF_ORIENTATION, 1)
+    return value if value in _UPRIGHT else 1
+
+
+def turn_upright(labels: np.ndarray, orientation: int) -> np.ndarray:
+    """Return a map that was drawn on the stored pixels as it lies on the upright image.
+
+    Parameters
+    ----------
+    labels : array, shape (height, width) of the stored image
+    orientation
+        The image's EXIF orientation, 1 to 8.
+    """
+    return np.ascontiguousarray(_UPRIGHT[orientation](labels))
+
+
+# What each EXIF orientation does to the stored pixels.
+_UPRIGHT: dict[int, Callable[[np.ndarray], np.ndarray]] = {
+    1: lambda stored: stored,
+    2: np.fliplr,
+    3: lambda stored: np.rot90(stored, 2),
+    4: np.flipud,
+    5: np.transpose,
+    6: lambda stored: np.rot90(stored, -1),
+    7: lambda stored: np.rot90(stored, 2).T,
+    8: np.rot90,
+}
 
 
 def _convert_to_rgb(picture: Image.Image, path: Path) -> Image.Image:

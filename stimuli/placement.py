@@ -3,17 +3,19 @@
 The first dot lies near the image's centre on a thing that a second object touches or overlaps; the
 second dots lie on the same or on that other object, close or far, with distances matched between same
 and different (methods 1.1). The published choice was made by eye; the search here is ours: first dots
-are tried from the centre outwards, and the first with places for all four second dots is taken. Among
-the places for a dot, directions are drawn evenly, so that the objects' shapes show in them as little
-as possible.
+are tried from the centre outwards, and the first with places for all four second dots is taken. Same
+and different dots are matched in elevation, too: things stand upright beside each other, so that
+otherwise a dot above or below is on the same object more often than one to the side.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
 
 from stimuli.design import Design
+from stimuli.occlusion import find_occluders
 from stimuli.regions import count_contacts, find_fitting_labels
 from stimuli.scenes import Scene
 from stimuli.tables import CELLS, DISTANCE_CONDITIONS, DistanceCondition
@@ -24,13 +26,20 @@ Reason = Literal[
     "nothing usable at the centre",
     "no room for the first dot",
     "no second object",
-    "no place for different close",
     "no place for different far",
-    "no place for same close",
     "no place for same far",
+    "no place for different close",
+    "no place for same close",
     "distances can't be matched",
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
+# By cell of the design, as in `CELLS`.
+LACKING: dict[tuple[bool, DistanceCondition], Reason] = {
+    (False, "far"): "no place for different far",
+    (True, "far"): "no place for same far",
+    (False, "close"): "no place for different close",
+    (True, "close"): "no place for same close",
+}
 N_SECTORS = 16
 
 
@@ -88,13 +97,16 @@ def place_trials(scene: Scene, design: Design, rng: np.random.Generator) -> Plac
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ring:
-    """The pixels around a first dot at a distance condition, as offsets in the padded map."""
+    """The pixels around a first dot at a distance condition, as offsets from it.
+
+    `elevation` counts steps from straight up to straight down, left and right alike.
+    """
 
     condition: DistanceCondition
-    flat: np.ndarray
     dx_px: np.ndarray
     dy_px: np.ndarray
     distance_bin: np.ndarray
+    elevation: np.ndarray
     sector: np.ndarray
 
 
@@ -102,6 +114,7 @@ class _Ring:
 class _Search:
     """What the search for one scene needs, computed once.
 
+    `flat` holds the rings as offsets in the flattened `padded`.
     `padded` is the map of fitting labels with a border of zeros as wide as the far ring; `partners`
     holds, by first object, which second objects the design allows.
     """
@@ -109,6 +122,7 @@ class _Search:
     padded: np.ndarray
     pad_px: int
     rings: tuple[_Ring, ...]
+    flat: tuple[np.ndarray, ...]
     partners: np.ndarray
     object_ids: np.ndarray
     first_dots: np.ndarray
@@ -140,10 +154,12 @@ def _prepare(scene: Scene, design: Design) -> _Search | Reason:
         return "no second object"
     pad_px = int(np.ceil(design.far_px + design.distance_tolerance_px)) + 1
     padded = np.pad(fitting, pad_px)
+    rings = _make_rings(design)
     return _Search(
         padded=padded,
         pad_px=pad_px,
-        rings=_make_rings(design, stride=padded.shape[1]),
+        rings=rings,
+        flat=tuple(ring.dy_px * padded.shape[1] + ring.dx_px for ring in rings),
         partners=partners,
         object_ids=object_ids,
         first_dots=first_dots + pad_px,
@@ -210,10 +226,14 @@ def _find_partners(
         met = np.zeros_like(allowed)
         met[: len(contacts), : len(contacts)] = contacts > 0
         allowed &= met
+    if design.relation == "occluding":
+        depths = [None, *(item.depth for item in scene.objects)]
+        allowed &= find_occluders(labels, depths, allowed)
     return allowed
 
 
-def _make_rings(design: Design, *, stride: int) -> tuple[_Ring, ...]:
+@lru_cache(maxsize=8)
+def _make_rings(design: Design) -> tuple[_Ring, ...]:
     """Return the offsets of each distance condition."""
     reach = int(np.ceil(design.far_px + design.distance_tolerance_px))
     steps = np.arange(-reach, reach + 1)
@@ -227,14 +247,24 @@ def _make_rings(design: Design, *, stride: int) -> tuple[_Ring, ...]:
         rings.append(
             _Ring(
                 condition=condition,
-                flat=dy[near] * stride + dx[near],
                 dx_px=dx[near],
                 dy_px=dy[near],
-                distance_bin=np.floor(distance[near] / design.match_px).astype(int),
+                distance_bin=(
+                    (distance[near] - middle + design.distance_tolerance_px) / design.match_px
+                ).astype(int),
+                elevation=_count_elevation(dy[near] / distance[near], design),
                 sector=((angle + np.pi) / (2 * np.pi) * N_SECTORS).astype(int) % N_SECTORS,
             )
         )
     return tuple(rings)
+
+
+def _count_elevation(sine: np.ndarray, design: Design) -> np.ndarray:
+    """Return the step of elevation of each direction; all alike if directions aren't matched."""
+    if not design.match_direction_deg:
+        return np.zeros(len(sine), dtype=int)
+    elevation_deg = np.rad2deg(np.arcsin(sine)) + 90
+    return (elevation_deg / design.match_direction_deg).astype(int)
 
 
 def _place_from(
@@ -243,17 +273,21 @@ def _place_from(
     """Return the four displays with one first dot, or what is lacking."""
     first = int(search.padded[row, column])
     here = row * search.padded.shape[1] + column
-    around = [search.padded.ravel()[here + ring.flat] for ring in search.rings]
-    n = len(search.object_ids)
-    counts = np.stack([np.bincount(found, minlength=n) for found in around])
-    lacking = _name_lack(counts, first=first, partners=search.partners[first])
-    if lacking:
-        return lacking
-    seconds = np.flatnonzero((counts > 0).all(axis=0) & search.partners[first])
-    for second in rng.permutation(seconds):
+    seconds = search.partners[first]
+    around: dict[DistanceCondition, np.ndarray] = {}
+    # Far places are lacking more often, so they are looked for first.
+    for ring, flat in zip(search.rings[::-1], search.flat[::-1], strict=True):
+        around[ring.condition] = search.padded.ravel()[here + flat]
+        counts = np.bincount(around[ring.condition], minlength=len(search.object_ids))
+        seconds = seconds & (counts > 0)
+        if not seconds.any():
+            return LACKING[False, ring.condition]
+        if not counts[first]:
+            return LACKING[True, ring.condition]
+    for second in rng.permutation(np.flatnonzero(seconds)):
         matched = [
-            _match_pair(ring, found, pair=(first, int(second)), rng=rng)
-            for ring, found in zip(search.rings, around, strict=True)
+            _match_pair(ring, around[ring.condition], pair=(first, int(second)), rng=rng)
+            for ring in search.rings
         ]
         chosen = [pair for pair in matched if pair is not None]
         if len(chosen) == len(matched):
@@ -263,33 +297,34 @@ def _place_from(
     return "distances can't be matched"
 
 
-def _name_lack(counts: np.ndarray, *, first: int, partners: np.ndarray) -> Reason | None:
-    """Which of the four cells has no place, the different ones first."""
-    has_close, has_far = counts > 0
-    if not (has_close & partners).any():
-        return "no place for different close"
-    if not (has_close & has_far & partners).any():
-        return "no place for different far"
-    if not has_close[first]:
-        return "no place for same close"
-    return None if has_far[first] else "no place for same far"
-
-
 def _match_pair(
     ring: _Ring, found: np.ndarray, *, pair: tuple[int, int], rng: np.random.Generator
 ) -> tuple[int, int] | None:
-    """Places in the ring for the same and the different dot, in one bin of distance."""
-    places = [np.flatnonzero(found == number) for number in pair]
-    same_bins, different_bins = (ring.distance_bin[place] for place in places)
-    shared = np.intersect1d(same_bins, different_bins)
-    if not len(shared):
+    """Draw the same and the different dot's place in the ring: one distance, elevations alike.
+
+    Of all combinations of a distance bin and two elevations that have places, one with the least
+    difference in elevation is drawn.
+    """
+    same, different = (np.flatnonzero(found == number) for number in pair)
+    has_same, has_different = (_map_places(ring, places) for places in (same, different))
+    both = has_same[:, :, None] & has_different[:, None, :]
+    if not both.any():
         return None
-    distance_bin = rng.choice(shared)
-    same, different = (
-        _draw_direction(ring, place[ring.distance_bin[place] == distance_bin], rng)
-        for place in places
-    )
-    return same, different
+    steps = np.arange(both.shape[1])
+    cost = np.where(both, np.abs(steps[:, None] - steps[None, :]), len(steps))
+    distance, *elevations = rng.choice(np.argwhere(cost == cost.min()))
+    chosen = [
+        places[(ring.distance_bin[places] == distance) & (ring.elevation[places] == elevation)]
+        for places, elevation in zip((same, different), elevations, strict=True)
+    ]
+    return _draw_direction(ring, chosen[0], rng), _draw_direction(ring, chosen[1], rng)
+
+
+def _map_places(ring: _Ring, places: np.ndarray) -> np.ndarray:
+    """Return which distance bins (rows) and elevations (columns) have a place."""
+    has_place = np.zeros((ring.distance_bin.max() + 1, ring.elevation.max() + 1), dtype=bool)
+    has_place[ring.distance_bin[places], ring.elevation[places]] = True
+    return has_place
 
 
 def _draw_direction(ring: _Ring, places: np.ndarray, rng: np.random.Generator) -> int:

@@ -12,8 +12,8 @@ def find_fitting_labels(
 ) -> np.ndarray:
     """Return the object map where a dot fits, and 0 where none does.
 
-    A dot is centred on a pixel's centre. It fits if all pixels whose centres lie within
-    `object_margin_px` of it are in the image and show its object, and the image's border is at least
+    A dot is centred on a pixel's centre. It fits if every pixel whose centre lies nearer than
+    `object_margin_px` is in the image and shows its object, and the image's border is at least
     `image_margin_px` away.
 
     Parameters
@@ -26,12 +26,12 @@ def find_fitting_labels(
     Array of the same type and shape.
     """
     height, width = labels.shape
-    reach = int(np.floor(object_margin_px))
+    reach = _largest_below(object_margin_px)
     if min(height, width) <= 2 * reach:
         return np.zeros_like(labels)
-    fits = _is_constant_along(labels.T, half_lengths={reach})[reach].T
-    halves = {dy: int(np.floor(np.sqrt(object_margin_px**2 - dy**2))) for dy in range(reach + 1)}
-    rows = _is_constant_along(labels, half_lengths=set(halves.values()))
+    fits = _is_constant_along(labels, half_lengths={reach}, axis=0)[reach]
+    halves = {dy: _largest_below(np.sqrt(object_margin_px**2 - dy**2)) for dy in range(reach + 1)}
+    rows = _is_constant_along(labels, half_lengths=set(halves.values()), axis=1)
     for dy in range(-reach, reach + 1):
         top, bottom = max(0, -dy), height - max(0, dy)
         # Rows without a neighbour dy away failed the vertical test already.
@@ -79,19 +79,30 @@ def _count_along_rows(lines: np.ndarray, *, gap_px: int, n: int) -> np.ndarray:
     return np.bincount(np.concatenate(pairs), minlength=n * n)
 
 
-def _is_constant_along(labels: np.ndarray, *, half_lengths: set[int]) -> dict[int, np.ndarray]:
-    """By half length: are the 2 * half + 1 pixels along the row around each one alike, and there."""
-    width = labels.shape[1]
-    n_changes = np.zeros(labels.shape, dtype=np.int32)
-    np.cumsum(labels[:, 1:] != labels[:, :-1], axis=1, out=n_changes[:, 1:])
+def _is_constant_along(
+    labels: np.ndarray, *, half_lengths: set[int], axis: int
+) -> dict[int, np.ndarray]:
+    """By half length: are the 2 * half + 1 pixels along the axis around each one alike, and there."""
+    size = labels.shape[axis]
+    along = np.moveaxis(labels, axis, -1)
+    n_changes = np.zeros(labels.shape, dtype=np.int16)
+    np.cumsum(
+        along[..., 1:] != along[..., :-1], axis=-1, out=np.moveaxis(n_changes, axis, -1)[..., 1:]
+    )
+    n_changes = np.moveaxis(n_changes, axis, -1)
     constant = {}
     for half in half_lengths:
         constant[half] = np.zeros(labels.shape, dtype=bool)
-        if width > 2 * half:
-            constant[half][:, half : width - half] = (
-                n_changes[:, 2 * half :] == n_changes[:, : width - 2 * half]
+        if size > 2 * half:
+            np.moveaxis(constant[half], axis, -1)[..., half : size - half] = (
+                n_changes[..., 2 * half :] == n_changes[..., : size - 2 * half]
             )
     return constant
+
+
+def _largest_below(length: float) -> int:
+    """Return the largest whole number below a length, 0 at least."""
+    return max(int(np.ceil(length)) - 1, 0)
 
 
 def _is_within(size_px: int, margin_px: float) -> np.ndarray:

@@ -1,6 +1,7 @@
 """A scene: an image and which object each of its pixels belongs to, whatever the source."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,8 @@ class Scene:
         The objects, numbered as in `labels`.
     source, licence
         Where the image comes from and under what licence, where the set says.
+    image_path
+        The file that `pixels` were loaded from, if any: a benchmark then keeps its bytes.
     """
 
     scene_id: str
@@ -48,6 +51,7 @@ class Scene:
     objects: tuple[SceneObject, ...]
     source: str | None = None
     licence: str | None = None
+    image_path: Path | None = None
 
 
 def tabulate_objects(scene: Scene) -> pd.DataFrame:

@@ -5,12 +5,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from analysis.figures.save import STYLE, make_figure
 from analysis.metrics import HEADLINE_CEILING, HEADLINE_METRIC
 
 NAME = "models_and_ceiling"
-MAX_LABEL = 46
+MAX_LABEL = 60
+COLOURS = {"model": "#0072B2", "random weights": "#56B4E9", "control": "#BBBBBB"}
 
 
 def tabulate_models(board: pd.DataFrame) -> pd.DataFrame:
@@ -24,7 +26,7 @@ def tabulate_models(board: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        label, r, ci_low_r, ci_high_r, ceilings, n_trials, n_scenes, n_people. Rows without a
+        label, r, ci_low_r, ci_high_r, ceilings, group, n_trials, n_scenes, n_people. Rows without a
         headline value (controls that the metric removes) are not in it.
     """
     shown = board[board["is_shown"] & board[f"{HEADLINE_METRIC}_r"].notna()]
@@ -32,7 +34,12 @@ def tabulate_models(board: pd.DataFrame) -> pd.DataFrame:
     names = ("r", "ci_low_r", "ci_high_r", "one_vs_rest_r", HEADLINE_CEILING)
     table = pd.DataFrame({name: shown[f"{HEADLINE_METRIC}_{name}"] for name in names})
     table.insert(0, "label", [_name_row(row) for _, row in shown.iterrows()])
-    for name in ("is_random_weights", "n_trials", "n_scenes", "n_people"):
+    table["group"] = np.select(
+        [shown["model"].str.startswith("control:"), shown["is_random_weights"]],
+        ["control", "random weights"],
+        default="model",
+    )
+    for name in ("n_trials", "n_scenes", "n_people"):
         table[name] = shown[name]
     return table.sort_values("r", ascending=False, ignore_index=True)
 
@@ -55,8 +62,7 @@ def draw_models_and_ceiling(models: pd.DataFrame, *, is_simulated: bool) -> Figu
             axes.set_axis_off()
             return figure
         place = np.arange(len(models))
-        colours = np.where(models["is_random_weights"], "#BBBBBB", "#0072B2")
-        axes.barh(place, models["r"], color=colours, height=0.62)
+        axes.barh(place, models["r"], color=models["group"].map(COLOURS), height=0.62)
         axes.hlines(place, models["ci_low_r"], models["ci_high_r"], color="#222222", linewidth=1.0)
         _draw_ceiling(axes, models)
         axes.axvline(0, color="#222222", linewidth=0.8)
@@ -65,10 +71,12 @@ def draw_models_and_ceiling(models: pd.DataFrame, *, is_simulated: bool) -> Figu
         first = models.iloc[0]
         people = "simulated people" if is_simulated else "people"
         axes.set_xlabel(
-            "partial Spearman r with mean RT (condition and distance removed)\n"
-            f"{first['n_trials']} trials, {first['n_scenes']} photographs, "
-            f"{first['n_people']} {people}; bars' lines: 95 % over people and scenes"
+            "partial Spearman r with mean RT, 95 % over people and scenes\n"
+            f"({first['n_trials']} trials, {first['n_scenes']} scenes, {first['n_people']} {people})"
         )
+        shown = [name for name in COLOURS if name in set(models["group"])]
+        handles = [Patch(color=COLOURS[name], label=name) for name in shown]
+        axes.legend(handles=handles, loc="lower right")
         return figure
 
 

@@ -1,7 +1,10 @@
 """Benchmarks small enough for tests."""
 
+import numpy as np
 import pandas as pd
 
+from stimuli.benchmark import Manifest, write_benchmark
+from stimuli.images import write_image
 from stimuli.tables import CELLS
 
 
@@ -33,3 +36,17 @@ def make_trials(n_scenes, *, n_practice=0, cells=CELLS, width_px=320, height_px=
                 }
             )
     return pd.DataFrame(rows)
+
+
+def make_benchmark(folder, *, n_scenes=8, n_practice=2, width_px=320, height_px=240):
+    """Write a benchmark with images of coloured noise, and return it."""
+    trials = make_trials(n_scenes, n_practice=n_practice, width_px=width_px, height_px=height_px)
+    rng = np.random.default_rng(1)
+    for scene_id, rows in trials.groupby("scene_id"):
+        pixels = rng.integers(0, 200, (height_px, width_px, 3), dtype=np.uint8)
+        pixels[..., 0] //= 2  # no red like the dots'
+        digest = write_image(pixels, folder / "images" / f"{scene_id}.png")
+        trials.loc[rows.index, "image"] = f"{scene_id}.png"
+        trials.loc[rows.index, "image_sha256"] = digest
+    manifest = Manifest(name="bench", version="1", source="test", licence="none")
+    return write_benchmark(folder, manifest=manifest, trials=trials)

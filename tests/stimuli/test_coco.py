@@ -7,10 +7,11 @@ import pytest
 from PIL import Image
 from pycocotools import mask as coco_mask
 
-from stimuli.coco import decode_segmentation, open_instances, open_panoptic
+from stimuli.coco import open_instances, open_panoptic
 from stimuli.errors import InputError
 from stimuli.faults import FaultLog
 from stimuli.scenes import check_scene
+from stimuli.segmentation import decode_segmentation
 
 WIDTH, HEIGHT = 12, 8
 CATEGORIES = [

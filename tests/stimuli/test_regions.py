@@ -23,7 +23,7 @@ def fits_by_loop(labels, row, column, *, object_margin_px, image_margin_px):
     reach = int(object_margin_px)
     for dy in range(-reach, reach + 1):
         for dx in range(-reach, reach + 1):
-            if dx**2 + dy**2 > object_margin_px**2:
+            if (dx or dy) and dx**2 + dy**2 >= object_margin_px**2:
                 continue
             if not (0 <= row + dy < height and 0 <= column + dx < width):
                 return False

@@ -1,0 +1,47 @@
+"""`objecthood models`: what can be evaluated."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from commands.console import print_json, print_result, say
+
+app = typer.Typer(no_args_is_help=True, help="Models: what can be evaluated.")
+
+_SHOWN = 40
+
+
+@app.command(name="list")
+def list_(
+    pattern: Annotated[
+        str | None, typer.Argument(help="Part of a name, or a pattern such as '*dinov2*'.")
+    ] = None,
+    is_json: Annotated[bool, typer.Option("--json", help="For a program.")] = False,
+) -> None:
+    """Say what can be evaluated, and whether its weights are on this machine.
+
+    Without a pattern: what is ready now. Any timm architecture also runs with --random-weights.
+
+    Example: `objecthood models list dinov2`
+    """
+    from model_eval.listing import list_models
+
+    found = list_models(pattern)
+    if is_json:
+        print_json({"models": [asdict(item) | {"is_ready": item.is_ready} for item in found]})
+        return
+    shown = [item for item in found if pattern is not None or item.is_ready]
+    for item in shown[:_SHOWN]:
+        print_result(f"{item.name:<50} {item.source:<8} {item.weights}")
+    _say_rest(n_found=len(found), n_shown=min(len(shown), _SHOWN), pattern=pattern)
+
+
+def _say_rest(*, n_found: int, n_shown: int, pattern: str | None) -> None:
+    if n_found == 0:
+        say(f"no model fits {pattern!r}; try a shorter part of its name")
+    elif n_shown < n_found:
+        wanted = (
+            "name a part of it to see it" if pattern is None else "a longer pattern shows fewer"
+        )
+        say(f"{n_found - n_shown} more; {wanted}")
