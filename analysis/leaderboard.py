@@ -38,6 +38,7 @@ MAY_BE_SILENT = ("responses_sha256",)
 HEADLINE_R = f"{HEADLINE_METRIC}_r"
 # Columns of the board that a model says of itself (the `model` object of its score file).
 MODEL_FACTS = ("family", "objective", "year", "n_parameters", "source", "weights_sha256")
+WHOLE_FACTS = ("year", "n_parameters")
 # The within/between metric of an entry: the mean of the first of these readouts that its model has.
 OBJECT_METRICS = ("object_auc_dot1", "object_auc_dot2", "object_auc_2023_dot2")
 CONTROL_PREFIX = "control:"
@@ -86,7 +87,7 @@ def build_leaderboard(files: RecordedScores) -> pd.DataFrame:
         score the same readout of the same model.
     """
     check_files_agree(files)
-    board = pd.concat([_widen(scores, record) for _, record, scores in files], ignore_index=True)
+    board = _widen(files)
     _check_entries_differ(board, files)
     board = _add_best_layers(board).sort_values(
         ["n_trials", "rows_sha256", HEADLINE_R, "all_r", "model"],
@@ -168,54 +169,71 @@ def pick_layers(board: pd.DataFrame, row: Mapping[str, Any]) -> pd.DataFrame:
     return board[is_alike].sort_values("order", kind="stable")
 
 
-def _widen(scores: pd.DataFrame, record: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one row per layer and readout of a model, with columns `<metric>_<quantity>`."""
-    place = scores.groupby(READOUT_KEY, sort=False, dropna=False).ngroup().to_numpy()
+def _widen(files: RecordedScores) -> pd.DataFrame:
+    """Return one row per layer and readout of each file's model, with columns `<metric>_<quantity>`."""
+    scores = pd.concat([table.assign(file=k) for k, (_, _, table) in enumerate(files)])
+    place = scores.groupby(["file", *READOUT_KEY], sort=False, dropna=False).ngroup()
     scores = scores.assign(place=place)
     whole = scores.drop_duplicates("place").set_index("place")
-    board = whole[[*READOUT_KEY, "kind", "rows_sha256"]].copy()
+    board = whole[["file", *READOUT_KEY, "kind", "rows_sha256"]].copy()
     sizes = scores[scores["metric"] == "all"].set_index("place")
     for name in ("n_trials", "n_scenes", "n_people"):
         board[name] = sizes[name].reindex(board.index).astype("Int64")
-    facts = record["model"]
-    for name in MODEL_FACTS:
-        board[name] = facts.get(name)
-    if str(facts.get("name", "")).startswith(CONTROL_PREFIX):
-        board["family"] = board["family"].fillna("control")
-    board["is_random_weights"] = bool(facts.get("is_random_weights", False))
-    board["object_auc"] = find_object_auc(record.get("readout_means") or [], board)
+    records = [record for _, record, _ in files]
+    board = board.join(_tabulate_facts(files), on="file")
+    board["object_auc"] = find_object_auc(records, board)
     quantities = [name for name in (*_QUANTITIES, *_RANK_INTERVAL) if name in scores.columns]
     wide = scores.pivot(index="place", columns="metric", values=quantities)
-    for metric in METRIC_NAMES:
-        for name in quantities:
-            has_it = (name, metric) in wide.columns
-            board[f"{metric}_{name}"] = wide[name, metric] if has_it else None
-    return _number_layers(board.infer_objects())
+    named = {
+        f"{metric}_{name}": wide[name, metric] if (name, metric) in wide.columns else None
+        for metric in METRIC_NAMES
+        for name in quantities
+    }
+    board = pd.concat([board, pd.DataFrame(named, index=board.index)], axis=1)
+    return _number_layers(board.drop(columns="file").reset_index(drop=True).infer_objects())
 
 
-def find_object_auc(means: list[Mapping[str, Any]], board: pd.DataFrame) -> pd.Series:
+def _tabulate_facts(files: RecordedScores) -> pd.DataFrame:
+    """Return what each model says of itself; a control's family is control."""
+    rows = []
+    for path, record, _ in files:
+        facts = record["model"]
+        for name in WHOLE_FACTS:
+            if not isinstance(facts.get(name), int | None):
+                raise InputError(
+                    f"{path}: {name} of the model is {facts[name]!r}; expected a whole number or null"
+                )
+        row = {name: facts.get(name) for name in MODEL_FACTS}
+        if str(facts.get("name", "")).startswith(CONTROL_PREFIX):
+            row["family"] = row["family"] or "control"
+        rows.append(row | {"is_random_weights": bool(facts.get("is_random_weights", False))})
+    return pd.DataFrame(rows).astype(dict.fromkeys(WHOLE_FACTS, "Int64"))
+
+
+def find_object_auc(records: list[dict[str, Any]], board: pd.DataFrame) -> pd.Series:
     """Return each entry's within/between metric: the mean AUC of the same layer and representation.
 
     Parameters
     ----------
-    means
-        `readout_means` of a score file: layer, representation, readout, mean.
+    records
+        Of the score files; `readout_means` (layer, representation, readout, mean) where they have it.
     board
-        Rows of one model, with layer, representation and readout.
+        Rows with file (the record's place), layer and representation.
 
     Returns
     -------
     Series of float
         The central dot's AUC where the model has it, else the second dot's; empty where neither.
     """
-    by_key: dict[tuple[Any, Any], float] = {}
-    for readout in reversed(OBJECT_METRICS):
-        for row in means:
-            if row.get("readout") == readout:
-                by_key[row.get("layer"), row.get("representation")] = row["mean"]
-    layers = board["layer"].astype(object).where(board["layer"].notna(), None)
-    kinds = board["representation"].astype(object).where(board["representation"].notna(), None)
-    found = [by_key.get(key) for key in zip(layers, kinds, strict=True)]
+    means: dict[tuple[Any, ...], float] = {}
+    for file, record in enumerate(records):
+        rows = record.get("readout_means") or []
+        for readout in reversed(OBJECT_METRICS):
+            for row in (row for row in rows if row.get("readout") == readout):
+                means[file, row.get("layer"), row.get("representation")] = row["mean"]
+    keys = board[["file", "layer", "representation"]].astype(object)
+    keys = keys.where(keys.notna(), None)
+    found = [means.get(key) for key in keys.itertuples(index=False, name=None)]
     return pd.Series(found, index=board.index, dtype=float)
 
 

@@ -112,10 +112,17 @@ def read_score_files(folder: Path) -> list[tuple[Path, dict[str, Any], pd.DataFr
             f"{folder}: no score files in {folder / 'scores'}. Make some with 'objecthood evaluate' "
             "or 'objecthood score'"
         )
-    return [_read_score_file(path) for path in paths]
+    return [read_score_file(path) for path in paths]
 
 
-def _read_score_file(path: Path) -> tuple[Path, dict[str, Any], pd.DataFrame]:
+def read_score_file(path: Path) -> tuple[Path, dict[str, Any], pd.DataFrame]:
+    """Return path, record and scores of one score file.
+
+    Raises
+    ------
+    InputError
+        It is damaged or of another format.
+    """
     content = read_json(path)
     if content.get("format") != FORMAT or not isinstance(content.get("scores"), list):
         raise InputError(
