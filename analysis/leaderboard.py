@@ -29,6 +29,7 @@ MUST_AGREE = (
     "benchmark_version",
     "trials_sha256",
     "responses_sha256",
+    "exclusion_rules",
     "metric_version",
 )
 
@@ -108,21 +109,17 @@ def check_files_agree(files: RecordedScores) -> None:
         and in what.
     """
     for key in MUST_AGREE:
-        values = [record.get(key) for _, record, _ in files]
+        said = [(path, record.get(key)) for path, record, _ in files]
         if key in MAY_BE_SILENT:
-            values = [value for value in values if value is not None] or [None]
-        usual = Counter(values).most_common(1)[0][0]
-        odd = [
-            (path, record.get(key))
-            for path, record, _ in files
-            if record.get(key) != usual and not (key in MAY_BE_SILENT and record.get(key) is None)
-        ]
+            said = [(path, value) for path, value in said if value is not None]
+        usual = Counter(repr(value) for _, value in said).most_common(1)
+        odd = [(path, value) for path, value in said if repr(value) != usual[0][0]]
         if odd:
             path, value = odd[0]
             others = f" ({len(odd) - 1} more files differ too)" if len(odd) > 1 else ""
             n_usual = len(files) - len(odd)
             raise InputError(
-                f"{path}: {key} is {value!r}, but {usual!r} in {n_usual} of {len(files)} files"
+                f"{path}: {key} is {value!r}, but {usual[0][0]} in {n_usual} of {len(files)} files"
                 f"{others}; scores of different versions don't share a board. Score the model anew, "
                 "or move the file away"
             )

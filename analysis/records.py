@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.exclusions import rules_of
 from analysis.metrics import METRIC_VERSION
 from analysis.scoring import ScoreSettings
 from analysis.tables import Scores
@@ -53,6 +54,7 @@ def build_record(
         "is_simulated": benchmark.manifest.is_simulated,
         "trials_sha256": benchmark.trials_sha256,
         "responses_sha256": benchmark.responses_sha256,
+        "exclusion_rules": [rule.name for rule in rules_of(benchmark.folder)],
         "settings": asdict(settings),
         "command": command,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),

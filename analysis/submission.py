@@ -16,12 +16,14 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.exclusions import rules_of
 from analysis.leaderboard import WHOLE_FACTS
 from analysis.metrics import METRIC_VERSION
 from analysis.people import load_times
+from analysis.prepared import ScoreSettings
 from analysis.readout_files import read_readouts
 from analysis.records import FORMAT, read_score_file, summarise_readouts
-from analysis.scoring import ScoreSettings, score_readouts
+from analysis.scoring import score_readouts
 from model_eval.tables import READOUT_KEY
 from stimuli.benchmark import Benchmark, hash_file
 from stimuli.errors import InputError
@@ -44,6 +46,13 @@ NEEDED: Mapping[str, type | tuple[type, ...]] = {
     "created": str,
     "versions": dict,
     "model": dict,
+}
+# Least and most. Files from before ceilings had intervals lack n_left_out_halves: none, 0.
+SETTINGS = {
+    "n_draws": (1, MAX_DRAWS),
+    "n_halves": (1, MAX_DRAWS),
+    "n_left_out_halves": (0, 1000),
+    "seed": (0, 2**63),
 }
 RATIOS = ("split_half", "attainable", "one_vs_rest")
 
@@ -134,9 +143,8 @@ def _check_fields(record: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} is {record[name]!r}; expected a {expected}"
     settings = record.get("settings")
     if isinstance(settings, dict):
-        limits = {"n_draws": (1, MAX_DRAWS), "n_halves": (1, MAX_DRAWS), "seed": (0, 2**63)}
-        for name, (low, high) in limits.items():
-            value = settings.get(name)
+        for name, (low, high) in SETTINGS.items():
+            value = settings.get(name, 0 if name == "n_left_out_halves" else None)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 yield f"settings: {name} is {value!r}; expected a whole number from {low} to {high}"
 
@@ -269,6 +277,8 @@ def _check_benchmark(
     }
     if "responses_sha256" in record:
         ours["responses_sha256"] = benchmark.responses_sha256
+    if "exclusion_rules" in record:
+        ours["exclusion_rules"] = [rule.name for rule in rules_of(benchmark.folder)]
     for name, value in ours.items():
         if record[name] != value:
             yield f"{name} is {record[name]!r}, but the benchmark's is {value!r}"
@@ -300,8 +310,7 @@ def _score_again(
         table = table[table["model"] == model]
         if table.empty:
             return [f"{readouts}: readouts of {name_some(others)}, none of {model!r}"]
-        names = ("n_draws", "n_halves", "seed")
-        settings = ScoreSettings(**{name: record["settings"][name] for name in names})
+        settings = ScoreSettings(**{name: record["settings"].get(name, 0) for name in SETTINGS})
         again = score_readouts(
             table, times=load_times(benchmark), trials=benchmark.trials, settings=settings
         )

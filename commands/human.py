@@ -10,18 +10,34 @@ from commands.console import print_json, print_result, say
 
 def human(
     benchmark: Annotated[Path, typer.Argument(help="A benchmark folder with responses.")],
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            help="A TOML file of exclusion rules, which the benchmark keeps and scores use; "
+            "'published' goes back to the published ones."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random halves of people.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Summarise people: human.csv, ceilings.json, exclusions.csv, and a summary.
 
-    Example: `objecthood human bench/adeli2023 --json`
+    Examples: `objecthood human bench/adeli2023 --json`,
+    `objecthood human bench/adeli2023 --rules rules.toml` (form: docs/statistics.md)
     """
-    from analysis.people import analyse_people, summarise_people, write_people
+    from analysis.people import (
+        analyse_people,
+        choose_rules,
+        declare_rules,
+        summarise_people,
+        write_people,
+    )
     from stimuli.benchmark import open_benchmark
 
     opened = open_benchmark(benchmark)
-    people = analyse_people(opened, seed=seed)
+    people = analyse_people(opened, rules=choose_rules(opened, rules), seed=seed)
+    if rules is not None:
+        declare_rules(opened, rules)
     write_people(people, opened)
     summary = summarise_people(people, opened)
     if as_json:
@@ -52,9 +68,10 @@ def format_summary(summary: dict[str, Any]) -> str:
         _ceiling_line("one vs rest", summary["one_vs_rest_r"], summary["one_vs_rest_sem"], "SEM"),
     ]
     counts = ", ".join(f"{name} {n}" for name, n in summary["presentations"].items() if n)
-    lines.append(
-        f"presentations: {counts}; outliers flagged and kept {summary['flagged_outliers_kept']}"
+    flagged = "".join(
+        f"; flagged and kept {name} {n}" for name, n in summary["flagged_and_kept"].items()
     )
+    lines.append(f"presentations: {counts}{flagged}")
     if summary["accuracy"] is None:
         lines.append("accuracy: unknown (error trials are not recorded in this benchmark)")
     else:

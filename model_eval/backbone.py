@@ -34,7 +34,10 @@ class TimmBackbone:
 
     def __init__(self, module: nn.Module, card: ModelCard, *, device: str = "cpu") -> None:
         self._module = module.eval().to(device)
+        if card.preprocessing is None:
+            raise TypeError(f"{card.name}: a network's card needs its preprocessing")
         self._card = card
+        self._preprocessing = card.preprocessing
         self._device = device
 
     @property
@@ -49,9 +52,7 @@ class TimmBackbone:
 
     def read(self, images: Sequence[SourceImage], wanted: Sequence[Feature], emit: Emit) -> None:
         """Read one batch; see `model_eval.source.FeatureSource`."""
-        preprocessing = self._card.preprocessing
-        assert preprocessing is not None
-        batch = np.stack([make_input(i.pixels, i.grid, preprocessing) for i in images])
+        batch = np.stack([make_input(i.pixels, i.grid, self._preprocessing) for i in images])
         with torch.inference_mode():
             outputs = self._forward(torch.from_numpy(batch).to(self._device), wanted)
             for feature in wanted:

@@ -35,7 +35,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preprocessing:
-    """How pixels become numbers: (value / 255 − mean) / sd per channel; padding is 0 after that.
+    """How pixels become numbers: (value / 255 - mean) / sd per channel; padding is 0 after that.
 
     Zero after normalisation is the published form (Adeli 2023 code): padding has the mean colour.
 

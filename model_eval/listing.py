@@ -80,15 +80,12 @@ def _list_timm() -> list[Listed]:
     if find_spec("timm") is None or find_spec("torch") is None:
         return []
     import timm
-    from timm.models import get_pretrained_cfg
 
     from model_eval.weights import find_cached, find_place
 
     listed = []
     for name in timm.list_pretrained():
-        config = get_pretrained_cfg(name)
-        assert config is not None, f"timm lists {name} as pretrained without a configuration"
-        place = find_place(config)
+        place = find_place(name)
         is_here = find_cached(place) is not None
         listed.append(
             Listed(

@@ -89,6 +89,7 @@ class Collected:
     parts: list[tuple[Feature, Readout, np.ndarray, np.ndarray]] = field(default_factory=list)
     skipped: set[tuple[str, str | None, str, str]] = field(default_factory=set)
     n_high_norm: int = 0
+    n_silent: int = 0
     n_patches: int = 0
 
 
@@ -261,11 +262,12 @@ def _find_reasons(patches: PatchDisplay, item: Readout) -> list[str | None]:
         return [None] * len(patches.display.trial_ids)
     dot = 0 if item.needs == "object1" else 1
     found = [pair[dot] for pair in patches.objects]
-    return [reason if isinstance(reason, str) else None for reason in found]
+    return [item if isinstance(item, str) else None for item in found]
 
 
 def _count_high_norms(view: LayerView, collected: Collected) -> None:
     norms = view.norms[view.patches.has_image]
+    collected.n_silent += int((norms == 0).sum())
     collected.n_high_norm += int((norms > HIGH_NORM_RATIO * np.median(norms)).sum())
     collected.n_patches += len(norms)
 
@@ -322,6 +324,7 @@ def _describe(
     n_images: int,
 ) -> dict[str, Any]:
     """Return the record of a model and how it was read."""
+    is_network = card.preprocessing is not None
     return {
         **describe_card(card),
         "geometry": str(parse_geometry(options.geometry)),
@@ -329,7 +332,8 @@ def _describe(
         "batch_size": options.batch_size,
         "device": options.device,
         "n_images": n_images,
-        "high_norm_share": collected.n_high_norm / collected.n_patches,
+        "high_norm_share": collected.n_high_norm / collected.n_patches if is_network else None,
+        "silent_share": collected.n_silent / collected.n_patches if is_network else None,
         "high_norm_ratio": HIGH_NORM_RATIO,
         "versions": _find_versions(),
     }

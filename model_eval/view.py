@@ -10,7 +10,7 @@ from stimuli.errors import InputError
 
 
 class LayerView:
-    """The tokens of one layer × representation of one image, with its trials.
+    """The tokens of one feature of one image, with its trials.
 
     Parameters
     ----------
@@ -34,11 +34,15 @@ class LayerView:
 
     @cached_property
     def cosine_maps(self) -> np.ndarray:
-        """Cosine of each patch with each seed patch; float32 array, shape (n_seeds, n_patches)."""
+        """Cosine of each patch with each seed patch; float32 array, shape (n_seeds, n_patches).
+
+        A token of length 0 (a rectified map may be silent somewhere) has cosine 0 with all, itself
+        included, as in the published code (`torch.nn.functional.normalize`); they are counted.
+        """
         seeds = self.patches.seeds
         products = as_numpy(self.tokens[seeds] @ self.tokens.T)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            maps = products / (self.norms[seeds][:, None] * self.norms[None, :])
+        lengths = self.norms[seeds][:, None] * self.norms[None, :]
+        maps = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
         return self._check(maps, "cosine similarities")
 
     def _check(self, values: np.ndarray, what: str) -> np.ndarray:
@@ -47,8 +51,7 @@ class LayerView:
         bad = int((~np.isfinite(values)).any(axis=tuple(range(values.ndim - 1))).sum())
         raise InputError(
             f"{self.where}: {what} of {bad} of {values.shape[-1]} patches aren't finite numbers "
-            "(overflow in half precision, or tokens of length 0); use --dtype float32, or leave this "
-            "layer out"
+            "(overflow in half precision?); use --dtype float32, or leave this layer out"
         )
 
 
@@ -59,4 +62,4 @@ def as_float32(tokens: Array) -> Array:
 
 def as_numpy(values: Array) -> np.ndarray:
     """Return a small result as a numpy array, from whichever device."""
-    return values if isinstance(values, np.ndarray) else values.cpu().numpy()
+    return np.asarray(values if isinstance(values, np.ndarray) else values.cpu())

@@ -10,13 +10,9 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from stimuli.errors import InputError
-
-if TYPE_CHECKING:
-    from timm.models import PretrainedCfg
 
 # One try to reach the network, in seconds; a cluster's firewall drops packets without an answer.
 PATIENCE_S = 5.0
@@ -35,11 +31,14 @@ class WeightsPlace:
         File names to try there, in order.
     url
         Elsewhere, or None.
+    tag
+        timm's name of the training.
     """
 
     hub_id: str | None
     hub_files: tuple[str, ...]
     url: str | None
+    tag: str | None = None
 
     @property
     def exists(self) -> bool:
@@ -53,8 +52,7 @@ class WeightsPlace:
             from huggingface_hub.constants import HF_HUB_CACHE
 
             return Path(HF_HUB_CACHE) / f"models--{self.hub_id.replace('/', '--')}"
-        assert self.url is not None
-        return _torch_checkpoints() / Path(urlsplit(self.url).path).name
+        return _torch_checkpoints() / Path(urlsplit(str(self.url)).path).name
 
     @property
     def fetch_command(self) -> str:
@@ -64,12 +62,21 @@ class WeightsPlace:
         return f"curl -L -o {self.cache_path.name} {self.url}"
 
 
-def find_place(config: "PretrainedCfg") -> WeightsPlace:
-    """Return where a timm pretrained configuration has its weights."""
+def find_place(name: str) -> WeightsPlace:
+    """Return where the weights of a timm name, with a tag or timm's default one, are published."""
+    from timm.models import get_pretrained_cfg
+
+    config = get_pretrained_cfg(name)
+    if config is None:
+        return WeightsPlace(hub_id=None, hub_files=(), url=None)
     hub_id = config.hf_hub_id if isinstance(config.hf_hub_id, str) else None
     names = (config.hf_hub_filename,) if config.hf_hub_filename else (_SAFETENSORS, _PICKLED)
-    url = config.url if isinstance(config.url, str) and config.url and not hub_id else None
-    return WeightsPlace(hub_id=hub_id, hub_files=names if hub_id else (), url=url)
+    return WeightsPlace(
+        hub_id=hub_id,
+        hub_files=names if hub_id else (),
+        url=config.url if isinstance(config.url, str) and config.url and not hub_id else None,
+        tag=config.tag,
+    )
 
 
 def find_cached(place: WeightsPlace) -> Path | None:

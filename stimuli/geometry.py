@@ -155,17 +155,17 @@ def parse_geometry(text: str) -> Geometry:
     >>> parse_geometry("longest:518")
     Geometry(mode='longest', size_px=518)
     """
-    word, colon, size = text.partition(":")
-    mode = next((name for name in get_args(GeometryMode) if name == word), None)
-    if mode is None:
-        modes = ", ".join(get_args(GeometryMode))
+    mode, colon, size = text.partition(":")
+    known = {str(name): name for name in get_args(GeometryMode)}
+    if mode not in known:
+        modes = ", ".join(known)
         raise InputError(f"geometry {text!r}: expected one of {modes}, e.g. pad or longest:518")
     if colon and (mode not in _SIZED or not size.isdecimal() or int(size) == 0):
         sized = ", ".join(f"{name}:PIXELS" for name in _SIZED)
         raise InputError(f"geometry {text!r}: a size goes with {sized}, in whole pixels above 0")
     if mode == "grid" and not colon:
         raise InputError("geometry 'grid' needs the image pixels per patch, e.g. grid:16")
-    return Geometry(mode=mode, size_px=int(size) if colon else None)
+    return Geometry(mode=known[mode], size_px=int(size) if colon else None)
 
 
 def fit_image(geometry: Geometry, *, width_px: int, height_px: int, needs: InputNeeds) -> PatchGrid:

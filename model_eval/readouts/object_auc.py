@@ -1,4 +1,4 @@
-"""The object-centric metric: how well a dot's affinity map picks out the dot's object (methods 1.5).
+"""The object-centric metric: whether a dot's affinity map picks out its object (methods 1.5).
 
 Headline (ours): the exact rank AUC at patch level, ties counted half, of the dot's object's patches
 against all other patches. The dot's own patch (always 1) and patches that are padding only take no
@@ -39,11 +39,10 @@ def read_auc_of_dot2(view: LayerView) -> np.ndarray:
 @readout("object_auc_2023_dot2", kind="ease", needs="object2", is_default=False)
 def read_published_auc(view: LayerView) -> np.ndarray:
     """Return the AUC of the published code (2023) of the second dot's map, shape (n_trials,)."""
-    labels = view.patches.display.labels
 
     def compute(values: np.ndarray, target: DotObject) -> float:
-        assert labels is not None
-        counts = count_zoomed_pixels(view.patches.grid, labels == target.object_id)
+        is_inside = view.patches.display.labels == target.object_id
+        counts = count_zoomed_pixels(view.patches.grid, np.asarray(is_inside))
         rates = compute_published_roc(values, *counts)
         return float(np.trapezoid(rates[0], rates[1]))
 

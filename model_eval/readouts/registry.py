@@ -47,7 +47,8 @@ def readout(
     """Register the function below as a readout; see `Readout` for the parameters."""
 
     def register(compute: Callable[[LayerView], np.ndarray]) -> Callable[[LayerView], np.ndarray]:
-        assert name not in READOUTS, f"two readouts are called {name}"
+        if name in READOUTS:
+            raise KeyError(f"two readouts are called {name!r}")
         READOUTS[name] = Readout(
             name=name, kind=kind, needs=needs, is_default=is_default, compute=compute
         )

@@ -3,8 +3,8 @@
 Per patch of 16x16 image pixels, numpy only (no torch), all definitions ours:
 
 ``control:colour``
-    mean and SD of three opponent channels: luminance (R+G+B)/3, red-green R−G, blue-yellow
-    B−(R+G)/2.
+    mean and SD of three opponent channels: luminance (R+G+B)/3, red-green R-G, blue-yellow
+    B-(R+G)/2.
 ``control:texture``
     log of the mean squared luminance gradient in four orientations (0, 45, 90, 135 degrees) at two
     scales (as it is, and averaged over 2x2 pixels); no mean colour.

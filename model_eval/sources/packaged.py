@@ -8,7 +8,6 @@ checked by kind and shape; the known-answer test is 111 of 137 COCO object crops
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import timm
 import torch
@@ -43,8 +42,8 @@ def load_packaged(*, device: str = "cpu") -> TimmBackbone:
         The package isn't installed.
     """
     path = find_file()
-    module: Any = load_classifier(path)
-    module.reset_classifier(0)
+    module = load_classifier(path)
+    module.reset_classifier(0)  # type: ignore[operator]  (timm's, untyped)
     card = describe_network(
         module,
         name=NAME,

@@ -40,13 +40,13 @@ class SaliencyViT(VisionTransformer):
         assert self.pos_embed is not None
         assert self.cls_token is not None
         position = resample_abs_pos_embed(
-            self.pos_embed,
+            self.pos_embed,  # type: ignore[arg-type]  (a class token and positions are there)
             new_size=[n_rows, n_columns],
             old_size=[_SIDE, _SIDE],
             num_prefix_tokens=1,
             antialias=False,
         )
-        cls = self.cls_token.expand(x.shape[0], -1, -1)
+        cls = self.cls_token.expand(x.shape[0], -1, -1)  # type: ignore[union-attr]  (as above)
         return torch.cat([cls, x.view(x.shape[0], -1, width)], dim=1) + position
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import timm
 import torch
+from safetensors import SafetensorError
 from timm.data.config import resolve_model_data_config
-from timm.models import get_pretrained_cfg, is_model, split_model_name_tag
+from timm.models import is_model, split_model_name_tag
 
 from model_eval.backbone import TimmBackbone, describe_network
 from model_eval.weights import fetch_weights, find_place
@@ -45,12 +46,11 @@ def load_timm(name: str, *, random_seed: int | None, device: str = "cpu") -> Tim
         module, is_fixed = create_random(architecture, random_seed)
         sha256, written = None, f"{architecture}@random{random_seed}"
     else:
-        config = get_pretrained_cfg(name)
-        assert config is not None
-        path = fetch_weights(find_place(config), name=name)
+        place = find_place(name)
+        path = fetch_weights(place, name=name)
         module, is_fixed = _create_from_file(name, path)
         sha256 = hash_file(path)
-        written = f"{architecture}.{config.tag}" if config.tag else architecture
+        written = f"{architecture}.{place.tag}" if place.tag else architecture
     card = describe_network(
         module,
         name=written,
@@ -77,7 +77,7 @@ def create_random(architecture: str, seed: int) -> tuple[torch.nn.Module, bool]:
 def _create_from_file(name: str, path: Path) -> tuple[torch.nn.Module, bool]:
     try:
         return _create(name, pretrained=True, pretrained_cfg_overlay={"file": str(path)})
-    except (RuntimeError, KeyError, OSError) as error:
+    except (RuntimeError, KeyError, OSError, SafetensorError) as error:
         raise InputError(
             f"{name}: the weights in {path} don't fit ({str(error).splitlines()[0]}); delete the file "
             "and fetch it anew"
@@ -88,13 +88,12 @@ def _create(name: str, **settings: Any) -> tuple[torch.nn.Module, bool]:  # noqa
     """Create a network that takes any image size, where its family can."""
     for extra in _ANY_SIZE:
         try:
-            module = timm.create_model(name, num_classes=0, **settings, **extra)
+            module: Any = timm.create_model(name, num_classes=0, **settings, **extra)
         except TypeError as error:
             if not extra or "dynamic_img_size" not in str(error):
                 raise
             continue
-        own: Any = module.pretrained_cfg
-        is_fixed = not extra and bool(own.get("fixed_input_size"))
+        is_fixed = not extra and bool(module.pretrained_cfg.get("fixed_input_size"))
         return module, is_fixed
     raise AssertionError("the last way has no extra settings")
 

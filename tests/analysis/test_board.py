@@ -88,7 +88,7 @@ def test_pages_show_every_model_escaped_and_say_that_people_are_simulated(study)
         assert "n/a" in text
     widths = {line.replace("\\|", "").count("|") for line in markdown.splitlines() if "|" in line}
     assert len(widths) == 1
-    assert "http" not in page
+    assert "://" not in page
 
 
 def damaged(study, tmp_path, change):

@@ -194,7 +194,9 @@ def test_the_interval_covers_the_planted_score_about_95_percent_of_the_time():
             make_readouts(trials, readout),
             times=times,
             trials=trials,
-            settings=ScoreSettings(n_draws=150, n_halves=5, seed=int(rng.integers(1e6))),
+            settings=ScoreSettings(
+                n_draws=150, n_halves=5, n_left_out_halves=0, seed=int(rng.integers(1e6))
+            ),
         )
         scores.append(table.set_index("metric").loc["partial"])
     scores = pd.DataFrame(scores)

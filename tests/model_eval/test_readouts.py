@@ -126,10 +126,6 @@ def test_nothing_that_isn_t_a_number_gets_a_rank(rng):
     view = make_view(tokens, dots=[[[5, 5], [35, 25]]])
     with pytest.raises(InputError, match=r"here: .* of 1 of 12 patches aren't finite"):
         READOUTS["cosine"].compute(view)
-    tokens[3] = 0.0
-    view = make_view(tokens, dots=[[[5, 5], [35, 25]]])
-    with pytest.raises(InputError, match="tokens of length 0"):
-        READOUTS["cosine"].compute(view)
 
 
 def test_half_precision_tokens_are_compared_in_single_precision():

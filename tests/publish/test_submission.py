@@ -186,6 +186,7 @@ def test_damaged_files_are_refused(honest, tmp_path):
         (set_in("is_simulated", value=False), "is_simulated is False, but"),
         (set_in("trials_sha256", value="a" * 64), "trials_sha256 is 'aaaa"),
         (set_in("responses_sha256", value="a" * 64), "responses_sha256 is 'aaaa"),
+        (set_in("exclusion_rules", value=["none"]), "exclusion_rules is ['none'], but"),
         (set_in("scores", 0, "n_people", value=500), "n_people is 500, but the benchmark has 10"),
     ],
 )
