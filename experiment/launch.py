@@ -101,6 +101,11 @@ def prepare(request: Request) -> Prepared:
     practice = open_benchmark(request.practice) if request.practice else benchmark
     if request.display is None and not request.is_simulated:
         raise InputError("a person needs a window: name a display, or add --simulate")
+    if request.tracker is not None and request.keyboard != "ptb":
+        raise InputError(
+            f"--tracker {request.tracker} with --keyboard {request.keyboard}: the tracker has an ioHub "
+            "server of its own; leave --keyboard at ptb"
+        )
     participant_id = clean_label(request.participant, what="the participant's id")
     identity = Identity(
         participant_id=participant_id,
@@ -317,7 +322,13 @@ def open_recorder(
         run=files.run,
         seed_note=ORDER_NOTE,
     )
-    return Recorder(files, about, plan=prepared.plan, apparatus=apparatus)
+    return Recorder(
+        files,
+        about,
+        plan=prepared.plan,
+        apparatus=apparatus,
+        syncs_each_row=request.display is not None,
+    )
 
 
 def make_script(prepared: Prepared, *, on_trial: Callable[[], None]) -> Script:

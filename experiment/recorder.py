@@ -34,6 +34,8 @@ class Recorder:
     apparatus
         What the sidecar says of this segment; `refresh_hz`, `keyboard`, `tracker`, `despite` and
         `is_simulated` also stand in each row.
+    syncs_each_row
+        Wait for the disk after every row; see `RowFile`.
 
     Raises
     ------
@@ -48,6 +50,7 @@ class Recorder:
         *,
         plan: SessionPlan,
         apparatus: Mapping[str, Any],
+        syncs_each_row: bool = True,
     ) -> None:
         self._files = files
         self._about = about
@@ -64,6 +67,7 @@ class Recorder:
             self._rows = RowFile.create(files.rows)
         else:
             self._rows = RowFile.reopen(files.rows, finished)
+        self._rows.syncs_each_row = syncs_each_row
         self._write_sidecar()
 
     @property
@@ -95,7 +99,7 @@ class Recorder:
             self._segment,
             because=because,
             detail=detail,
-            n_rows=len(self.done) - self.n_rows_before,
+            n_rows=self._rows.n_appended,
         )
         try:
             self._write_sidecar()
