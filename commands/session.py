@@ -23,6 +23,9 @@ ConfigOption = Annotated[
     Path | None,
     typer.Option(help="JSON with settings that differ from the published study."),
 ]
+KeyboardOption = Annotated[
+    Literal["ptb", "iohub"], typer.Option(help="What times the keys: psychtoolbox or ioHub.")
+]
 LanguageOption = Annotated[
     str, typer.Option(help="Language of the instructions (en, de), or a text file.")
 ]
@@ -55,9 +58,10 @@ def run(
         str | None, typer.Option(help="Run although a check fails; the reason stands in every row.")
     ] = None,
     tracker: Annotated[
-        str | None, typer.Option(help="Gaze tracker: eyelink, or mouse for a demonstration.")
+        Literal["eyelink", "mouse"] | None,
+        typer.Option(help="Gaze tracker: eyelink, or mouse for a demonstration."),
     ] = None,
-    keyboard: Annotated[str, typer.Option(help="ptb (psychtoolbox) or iohub.")] = "ptb",
+    keyboard: KeyboardOption = "ptb",
     simulate: Annotated[bool, typer.Option(help="A simulated person answers.")] = False,
     window: Annotated[
         bool, typer.Option(help="Without a window: simulated people only, at full speed.")
@@ -97,6 +101,9 @@ def run(
         events=events,
     )
     prepared = prepare(request)
+    n_practice = sum(trial.is_practice for trial in prepared.plan.trials)
+    if n_practice < settings.n_practice:
+        say(f"practice: {n_practice} displays; {settings.n_practice} are configured")
     _check_images(prepared)
     try:
         files = run_request(prepared, ask=_ask, on_report=_tell_report)
@@ -148,7 +155,7 @@ def check(
     display_name: DisplayNameOption = None,
     config: ConfigOption = None,
     language: LanguageOption = "en",
-    keyboard: Annotated[str, typer.Option(help="ptb (psychtoolbox) or iohub.")] = "ptb",
+    keyboard: KeyboardOption = "ptb",
     as_json: Annotated[bool, typer.Option("--json", help="Print the page as JSON.")] = False,
 ) -> None:
     """Check screen, keys, sound and disk before people arrive; exit code 1 on a fail.

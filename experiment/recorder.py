@@ -12,6 +12,7 @@ from experiment.sidecar import (
     check_rows_match,
     check_same_run,
     close_segment,
+    mend_segments,
     open_segment,
     read_segments,
     write_sidecar,
@@ -57,7 +58,9 @@ class Recorder:
         self._plan = plan
         self._apparatus = apparatus
         finished = self._read_finished(about)
-        self._segments: list[Mapping[str, Any]] = list(read_segments(files.sidecar))
+        segments = read_segments(files.sidecar)
+        mend_segments(segments, finished)
+        self._segments: list[Mapping[str, Any]] = list(segments)
         self._segment = open_segment(
             number=len(self._segments), finished=finished, apparatus=apparatus
         )

@@ -249,7 +249,7 @@ def test_importing_asks_for_a_benchmark_without_people_and_with_the_same_display
 
 @pytest.mark.slow
 def test_72_simulated_people_exported_and_read_back_give_the_planted_effects(tmp_path):
-    trials = make_trials(64)
+    trials = make_trials(32)
     manifest = make_benchmark(tmp_path / "x").manifest
     bench = write_benchmark(tmp_path / "b", manifest=manifest, trials=trials)
     config = replace(FAST, n_practice=0, n_blocks=4, timeout_s=5.0)
@@ -269,7 +269,7 @@ def test_72_simulated_people_exported_and_read_back_give_the_planted_effects(tmp
     mean_ms = {row["condition"]: row["mean_rt_ms"] for row in summary["conditions"]}
     assert mean_ms["same close"] < mean_ms["same far"]
     assert mean_ms["same close"] + 40 < mean_ms["different close"]
-    assert mean_ms["different close"] == pytest.approx(mean_ms["different far"], abs=80)
+    assert mean_ms["different close"] == pytest.approx(mean_ms["different far"], abs=90)
     planted = pd.Series(plant_difficulty(open_benchmark(copy.folder), seed=2))
     human = read_table(copy.folder / "human.csv", Human).set_index("trial_id")
     assert human["mean_rt_s"].corr(planted, method="spearman") > 0.6
