@@ -22,7 +22,11 @@ MIN_PEOPLE = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceiling:
-    """What people reach under one metric; all are r, never r squared. None: see `note`."""
+    """What people reach under one metric; all are r, never r squared. None: see `note`.
+
+    `_low_r` and `_high_r` are 95 % intervals over people and scenes
+    (`analysis.ceiling_intervals`); `split_half_sd` is the spread over random halves.
+    """
 
     split_half_r: float | None
     split_half_sd: float | None
@@ -34,6 +38,14 @@ class Ceiling:
     n_trials: int
     n_halves: int
     note: str | None
+    split_half_low_r: float | None = None
+    split_half_high_r: float | None = None
+    spearman_brown_low_r: float | None = None
+    spearman_brown_high_r: float | None = None
+    attainable_low_r: float | None = None
+    attainable_high_r: float | None = None
+    one_vs_rest_low_r: float | None = None
+    one_vs_rest_high_r: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +104,8 @@ def compute_ceilings(
         part = take_trials(rows, find_trials(rows, subset.trials))
         ceilings |= _compute_subset(subset, part, n_halves=n_halves, rng=rng)
     whole = ceilings["all"]
-    root = None if whole.split_half_r is None else _root(whole.split_half_r)
     # The published model meets half of the people: its bound is the root of the half-half r.
-    ceilings["published"] = replace(whole, attainable_r=root)
+    ceilings["published"] = replace(whole, attainable_r=root_of(whole.split_half_r))
     return ceilings
 
 
@@ -141,7 +152,7 @@ def _compute_subset(
         note = f"no ceiling: {n_people} people have reaction times, at least {MIN_PEOPLE} needed"
         return dict.fromkeys(subset.metrics, _no_ceiling(rows, note))
     halves = split_people(rows, n_halves=n_halves, rng=rng)
-    by_half = correlate_subset(subset, *_second_predicts_first(rows, halves))
+    by_half = correlate_subset(subset, *second_predicts_first(rows, halves))
     by_person = compute_one_vs_rest(rows)
     one_metric = {name: "partial" if name == "partial" else "all" for name in subset.metrics}
     return {
@@ -150,7 +161,8 @@ def _compute_subset(
     }
 
 
-def _second_predicts_first(rows: Rows, halves: Halves) -> tuple[np.ndarray, Target]:
+def second_predicts_first(rows: Rows, halves: Halves) -> tuple[np.ndarray, Target]:
+    """Return the second halves' means as a readout, and the first halves' as its target."""
     target = aim_at(rows, np.where(halves.weights > 0, halves.first, np.nan), halves.weights)
     return np.where(halves.weights > 0, halves.second, 0.0), target
 
@@ -170,7 +182,7 @@ def _summarise(rows: Rows, by_half: np.ndarray, by_person: np.ndarray) -> Ceilin
         split_half_r=split_half_r,
         split_half_sd=float(by_half.std(ddof=1)) if len(by_half) > 1 else None,
         spearman_brown_r=reliability,
-        attainable_r=None if reliability is None else _root(reliability),
+        attainable_r=root_of(reliability),
         one_vs_rest_r=float(persons.mean()) if len(persons) else None,
         one_vs_rest_sem=_sem(persons),
         n_people=len(rows.participant_ids),
@@ -195,8 +207,9 @@ def _no_ceiling(rows: Rows, note: str) -> Ceiling:
     )
 
 
-def _root(reliability: float) -> float | None:
-    return float(np.sqrt(reliability)) if reliability > 0 else None
+def root_of(reliability: float | None) -> float | None:
+    """Return the correlation that a model of the true means reaches; None without reliability."""
+    return float(np.sqrt(reliability)) if reliability is not None and reliability > 0 else None
 
 
 def _sem(values: np.ndarray) -> float | None:

@@ -3,11 +3,9 @@
 Reaction times of correct responses are averaged over people for each display. Percentile RT
 (Adeli 2023 [code]): per person, the rank-kind percentile of each correct RT among that person's
 correct RTs, averaged over people. RTs with |z| > 3 within a person are flagged and kept, as
-published. Practice and whatever was not answered correctly is left out, each by a named rule, with
-its count per person in the ledger.
+published; what is left out is declared in `analysis.exclusions`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,40 +13,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from analysis.tables import Exclusions, Human
+from analysis.resampling import CONFIDENCE_Z
+from analysis.tables import Human
 from experiment.tables import Responses
 from stimuli.benchmark import Benchmark, check_ids_match
 from stimuli.errors import InputError, TableError
 from stimuli.table_io import check_table, read_table
 from stimuli.tables import CELL_NAMES, name_cells
-
-OUTLIER_Z = 3.0
-ANALYSED = "analysed"
-FLAGGED = f"flagged, kept: |z| > {OUTLIER_Z:g} within person"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExclusionRule:
-    """A named reason to leave a presentation out, and the test for it."""
-
-    name: str
-    is_excluded: Callable[[pd.DataFrame], pd.Series]
-
-
-def _ended_as(outcome: str) -> ExclusionRule:
-    return ExclusionRule(name=outcome, is_excluded=lambda table: table["outcome"] == outcome)
-
-
-# The published rules: correct test trials, nothing else removed. In this order; a presentation is
-# counted under the first rule that takes it.
-PUBLISHED_RULES = (
-    ExclusionRule(name="practice", is_excluded=lambda table: table["is_practice"]),
-    _ended_as("aborted"),
-    _ended_as("gaze_break"),
-    _ended_as("early"),
-    _ended_as("timeout"),
-    _ended_as("wrong"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,38 +67,6 @@ def read_responses(benchmark: Benchmark) -> pd.DataFrame:
     if responses.empty:
         raise InputError(f"{benchmark.responses_folder}: the response tables hold no rows")
     return responses
-
-
-def apply_rules(
-    responses: pd.DataFrame, rules: tuple[ExclusionRule, ...] = PUBLISHED_RULES
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the responses that are analysed, and the ledger of all that are not.
-
-    Parameters
-    ----------
-    responses
-        Valid under `Responses`.
-    rules
-        In order; each presentation is counted under the first that takes it.
-
-    Returns
-    -------
-    analysed, ledger : DataFrame
-        The ledger has, for each person, a row per rule, a row `analysed`, and a row for the RTs that
-        are flagged as outliers and kept. Rules and `analysed` add up to the person's presentations.
-    """
-    reason = pd.Series(ANALYSED, index=responses.index, dtype="str")
-    for rule in reversed(rules):
-        reason = reason.mask(rule.is_excluded(responses), rule.name)
-    names = [rule.name for rule in rules] + [ANALYSED]
-    counts = pd.crosstab(responses["participant_id"], reason).reindex(columns=names, fill_value=0)
-    analysed = responses[reason == ANALYSED]
-    counts[FLAGGED] = (
-        _flag_outliers(analysed).groupby(analysed["participant_id"]).sum().reindex(counts.index)
-    )
-    counts = counts.fillna(0).astype(int).rename_axis(columns=None).reset_index()
-    ledger = counts.melt("participant_id", var_name="rule", value_name="n_presentations")
-    return analysed, check_table(ledger, Exclusions, source="the exclusion ledger")
 
 
 def build_matrix(analysed: pd.DataFrame, trials: pd.DataFrame) -> ReactionTimes:
@@ -183,7 +122,7 @@ def compute_percentiles(rt_s: np.ndarray) -> np.ndarray:
 
 
 def summarise_trials(
-    times: ReactionTimes, responses: pd.DataFrame, *, errors_recorded: bool
+    times: ReactionTimes, answered: pd.DataFrame, *, errors_recorded: bool
 ) -> pd.DataFrame:
     """Return the human table: one row per trial over people.
 
@@ -191,8 +130,8 @@ def summarise_trials(
     ----------
     times
         The analysed RTs.
-    responses
-        All responses, for accuracy (correct over correct and wrong, practice left out).
+    answered
+        The responses that count for accuracy (`analysis.exclusions.Exclusion.answered`).
     errors_recorded
         False leaves accuracy empty: without error trials it is unknown, not 100 %.
     """
@@ -201,7 +140,10 @@ def summarise_trials(
         {
             "trial_id": times.trial_ids,
             "n_people": n,
+            "n_answered": pd.array([pd.NA] * len(n), dtype="Int64"),
             "accuracy": np.nan,
+            "accuracy_low": np.nan,
+            "accuracy_high": np.nan,
             "mean_rt_s": mean_over_people(times.rt_s),
             "mean_log_rt": mean_over_people(np.log(times.rt_s)),
             "mean_rt_percentile": mean_over_people(compute_percentiles(times.rt_s)),
@@ -209,12 +151,30 @@ def summarise_trials(
         }
     )
     if errors_recorded:
-        answered = responses[
-            ~responses["is_practice"] & responses["outcome"].isin(["correct", "wrong"])
-        ]
-        share = (answered["outcome"] == "correct").groupby(answered["trial_id"]).mean()
-        table["accuracy"] = table["trial_id"].map(share)
+        is_correct = (answered["outcome"] == "correct").groupby(answered["trial_id"])
+        n_answered = table["trial_id"].map(is_correct.size()).fillna(0).astype("Int64")
+        n_correct = table["trial_id"].map(is_correct.sum()).fillna(0).to_numpy(float)
+        low, high = wilson_interval(n_correct, n_answered.to_numpy(float))
+        with np.errstate(invalid="ignore"):
+            accuracy = n_correct / n_answered.to_numpy(float)
+        table = table.assign(
+            n_answered=n_answered, accuracy=accuracy, accuracy_low=low, accuracy_high=high
+        )
     return check_table(table, Human, source="the human table")
+
+
+def wilson_interval(n_correct: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the 95 % interval of a share (Wilson 1927, the score interval); NaN where n is 0.
+
+    >>> [end.round(3).tolist() for end in wilson_interval(np.array([9.0]), np.array([10.0]))]
+    [[0.596], [0.982]]
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share, z2 = n_correct / n, CONFIDENCE_Z**2
+        centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+        half = CONFIDENCE_Z / (1 + z2 / n) * np.sqrt(share * (1 - share) / n + z2 / (4 * n**2))
+    # At 0 and 1 the ends meet the border up to rounding.
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
 
 def mean_over_people(values: np.ndarray) -> np.ndarray:
@@ -249,12 +209,6 @@ def _check_answered_rows_have_rt(table: pd.DataFrame, path: Path) -> None:
             f"{path}, line {row + 2}: outcome 'correct' without rt_s; give the reaction time or "
             "another outcome"
         )
-
-
-def _flag_outliers(analysed: pd.DataFrame) -> pd.Series:
-    rt_s = analysed.groupby("participant_id")["rt_s"]
-    z = (analysed["rt_s"] - rt_s.transform("mean")) / rt_s.transform("std", ddof=0)
-    return z.abs() > OUTLIER_Z
 
 
 def _sem_over_people(values: np.ndarray) -> np.ndarray:

@@ -1,25 +1,37 @@
 """The people of a benchmark, analysed: what `objecthood human` computes and writes."""
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from analysis.ceiling_intervals import add_intervals, replicate_ceilings
 from analysis.ceilings import Ceiling, compute_ceiling, compute_ceilings
-from analysis.human import (
-    FLAGGED,
-    ReactionTimes,
+from analysis.exclusions import (
+    FLAGGED_PREFIX,
+    PUBLISHED_RULES,
+    RULES_FILE,
+    Exclusion,
+    Rule,
     apply_rules,
+    describe_rules,
+    read_rules,
+    rules_of,
+)
+from analysis.human import (
+    ReactionTimes,
     build_matrix,
     read_responses,
     summarise_conditions,
     summarise_trials,
 )
-from analysis.metrics import N_HALVES
+from analysis.metrics import N_HALVES, MetricName, Subset
+from analysis.prepared import ScoreSettings
 from analysis.rows import select_rows, take_trials
 from stimuli.benchmark import Benchmark
-from stimuli.table_io import write_json, write_table
+from stimuli.table_io import write_json, write_table, write_text
 from stimuli.tables import CELL_NAMES
 
 
@@ -29,6 +41,8 @@ class PeopleAnalysis:
 
     Attributes
     ----------
+    rules
+        What was left out, as declared.
     times
         The analysed RTs, people x trials.
     human, exclusions, conditions
@@ -37,6 +51,7 @@ class PeopleAnalysis:
         By metric, and by cell of the design.
     """
 
+    rules: tuple[Rule, ...]
     times: ReactionTimes
     human: pd.DataFrame
     exclusions: pd.DataFrame
@@ -46,36 +61,87 @@ class PeopleAnalysis:
 
 def load_times(benchmark: Benchmark) -> ReactionTimes:
     """Return the analysed RTs of a benchmark, as every score uses them."""
-    analysed, _ = apply_rules(read_responses(benchmark))
-    return build_matrix(analysed, benchmark.trials)
+    return build_matrix(exclude(benchmark).analysed, benchmark.trials)
+
+
+def exclude(benchmark: Benchmark, rules: tuple[Rule, ...] | None = None) -> Exclusion:
+    """Return what exclusion rules (the benchmark's own by default) leave, and their ledger."""
+    return apply_rules(
+        read_responses(benchmark),
+        rules_of(benchmark.folder) if rules is None else rules,
+        errors_recorded=benchmark.manifest.errors_recorded,
+    )
+
+
+def choose_rules(benchmark: Benchmark, rules: str | None) -> tuple[Rule, ...]:
+    """Return the rules in a TOML file, the published ones for "published", else the benchmark's own.
+
+    Raises
+    ------
+    InputError
+        The file is missing or damaged.
+    """
+    if rules is None:
+        return rules_of(benchmark.folder)
+    return PUBLISHED_RULES if rules == "published" else read_rules(Path(rules))
+
+
+def declare_rules(benchmark: Benchmark, rules: str) -> None:
+    """Make a file of rules the benchmark's own, or go back to the published ones.
+
+    The benchmark's folder gets a copy of the file, so that scores use the same rows as the human
+    table. Scores made under other rules don't share a board with the new ones.
+    """
+    own = benchmark.folder / RULES_FILE
+    if rules == "published":
+        own.unlink(missing_ok=True)
+    else:
+        write_text(Path(rules).read_text(encoding="utf-8-sig"), own)
 
 
 def analyse_human(benchmark: Benchmark) -> pd.DataFrame:
     """Return the human table of a benchmark, without its ceilings."""
-    responses = read_responses(benchmark)
-    analysed, _ = apply_rules(responses)
-    times = build_matrix(analysed, benchmark.trials)
-    return summarise_trials(times, responses, errors_recorded=benchmark.manifest.errors_recorded)
+    exclusion = exclude(benchmark)
+    times = build_matrix(exclusion.analysed, benchmark.trials)
+    return summarise_trials(
+        times, exclusion.answered, errors_recorded=benchmark.manifest.errors_recorded
+    )
 
 
 def analyse_people(
-    benchmark: Benchmark, *, seed: int = 0, n_halves: int = N_HALVES
+    benchmark: Benchmark,
+    *,
+    rules: tuple[Rule, ...] | None = None,
+    seed: int = 0,
+    n_halves: int = N_HALVES,
 ) -> PeopleAnalysis:
     """Return the human table, the ledger, the condition means and the ceilings of a benchmark.
+
+    Parameters
+    ----------
+    benchmark
+        With people.
+    rules
+        Exclusion rules; the benchmark's own when not given.
+    seed, n_halves
+        Random halves of people for the ceilings.
 
     Raises
     ------
     InputError
         The benchmark has no people, or none is left after the exclusions.
     """
-    responses = read_responses(benchmark)
-    analysed, exclusions = apply_rules(responses)
-    times = build_matrix(analysed, benchmark.trials)
-    human = summarise_trials(times, responses, errors_recorded=benchmark.manifest.errors_recorded)
+    rules = rules_of(benchmark.folder) if rules is None else rules
+    exclusion = exclude(benchmark, rules)
+    times = build_matrix(exclusion.analysed, benchmark.trials)
+    human = summarise_trials(
+        times, exclusion.answered, errors_recorded=benchmark.manifest.errors_recorded
+    )
     return PeopleAnalysis(
+        rules=rules,
         times=times,
         human=human,
-        exclusions=exclusions,
+        exclusions=exclusion.ledger,
         conditions=summarise_conditions(human, benchmark.trials),
         ceilings=_compute_all_ceilings(benchmark, times, seed=seed, n_halves=n_halves),
     )
@@ -120,8 +186,21 @@ def summarise_people(people: PeopleAnalysis, benchmark: Benchmark) -> dict[str, 
         "attainable_r": whole.attainable_r,
         "one_vs_rest_r": whole.one_vs_rest_r,
         "one_vs_rest_sem": whole.one_vs_rest_sem,
-        "presentations": {name: int(n) for name, n in by_rule.items() if name != FLAGGED},
-        "flagged_outliers_kept": int(by_rule.get(FLAGGED, 0)),
+        "intervals_r": {
+            name: [getattr(whole, f"{name}_low_r"), getattr(whole, f"{name}_high_r")]
+            for name in ("split_half", "spearman_brown", "attainable", "one_vs_rest")
+        },
+        "rules": describe_rules(people.rules),
+        "presentations": {
+            str(name): int(n)
+            for name, n in by_rule.items()
+            if not str(name).startswith(FLAGGED_PREFIX)
+        },
+        "flagged_and_kept": {
+            str(name).removeprefix(FLAGGED_PREFIX): int(n)
+            for name, n in by_rule.items()
+            if str(name).startswith(FLAGGED_PREFIX)
+        },
         "accuracy": _mean_accuracy(people.human),
     }
 
@@ -130,14 +209,24 @@ def _compute_all_ceilings(
     benchmark: Benchmark, times: ReactionTimes, *, seed: int, n_halves: int
 ) -> dict[str, Ceiling]:
     rows = select_rows(times, benchmark.trials)
-    metrics_rng, cells_rng = (
-        np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2)
+    settings = ScoreSettings(seed=seed, n_halves=n_halves)
+    metrics_rng, cells_rng, jackknife_rng = (
+        np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3)
     )
     by_metric = compute_ceilings(rows, n_halves=n_halves, rng=metrics_rng)
-    ceilings = {str(name): ceiling for name, ceiling in by_metric.items()}
+    n_left_out = settings.n_left_out_halves
+    replicates = replicate_ceilings(rows, n_halves=n_left_out, rng=jackknife_rng)
+    ceilings = {
+        str(name): ceiling for name, ceiling in add_intervals(by_metric, rows, replicates).items()
+    }
+    plain = (Subset(metrics=("all",), trials="all"),)
     for k, name in enumerate(CELL_NAMES):
         part = take_trials(rows, rows.cells == k)
-        ceilings[name] = compute_ceiling(part, n_halves=n_halves, rng=cells_rng)
+        ceiling: dict[MetricName, Ceiling] = {
+            "all": compute_ceiling(part, n_halves=n_halves, rng=cells_rng)
+        }
+        replicates = replicate_ceilings(part, n_halves=n_left_out, rng=jackknife_rng, subsets=plain)
+        ceilings[name] = add_intervals(ceiling, part, replicates)["all"]
     return ceilings
 
 

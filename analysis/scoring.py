@@ -7,33 +7,20 @@ interval over people and scenes, the ceilings, and what the four condition means
 (methods 1.7).
 """
 
-import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from analysis.ceilings import Ceiling, Halves, average_halves, compute_ceilings, split_people
+from analysis.baselines import predict_condition, predict_leak
+from analysis.ceiling_intervals import attainable_in_replicates
 from analysis.human import ReactionTimes
-from analysis.metrics import (
-    N_HALVES,
-    SUBSETS,
-    MetricName,
-    correlate_subset,
-    find_trials,
-    signed_difficulty,
-)
-from analysis.rank_correlation import Target, correlate
-from analysis.resampling import (
-    Draw,
-    Interval,
-    draw_bootstrap,
-    draw_halves,
-    estimate_interval,
-    mean_rt,
-)
-from analysis.rows import Rows, aim_at, select_rows, take_trials
+from analysis.jackknife import jackknife_interval
+from analysis.metrics import SUBSETS, MetricName, Subset, correlate_subset, signed_difficulty
+from analysis.prepared import Aim, People, ScoreSettings, prepare_people
+from analysis.rank_correlation import correlate
+from analysis.resampling import Interval, estimate_interval
+from analysis.rows import Rows, select_rows
 from analysis.tables import Scores
 from model_eval.tables import READOUT_KEY, Readouts
 from stimuli.benchmark import check_ids_match
@@ -43,47 +30,6 @@ from stimuli.table_io import check_table, name_some
 MIN_TRIALS = 3
 # People, and scenes, that an interval over both needs.
 MIN_LEVELS = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreSettings:
-    """What a score needs besides the data; written into its record."""
-
-    n_draws: int = 1000  # bootstrap draws of each kind (people, scenes, both)
-    n_halves: int = N_HALVES  # random halves of people for ceilings and the published form
-    seed: int = 0  # root of all randomness
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
-    """People's side of a correlation, and the trials that it is on: bool, shape (n_trials,)."""
-
-    is_used: np.ndarray
-    target: Target
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class People:
-    """The people's side of every score on one set of rows, prepared once for all readouts.
-
-    Attributes
-    ----------
-    rows
-        The trials and people.
-    ceilings
-        By metric.
-    whole, drawn
-        By subset of trials: people as they are, and in the draws of `draw_bootstrap`.
-    halves, drawn_halves
-        Both halves of people of the published metric, likewise.
-    """
-
-    rows: Rows
-    ceilings: dict[MetricName, Ceiling]
-    whole: dict[str, Aim]
-    drawn: list[dict[str, Aim]]
-    halves: tuple[Aim, Aim]
-    drawn_halves: list[tuple[Aim, Aim]]
 
 
 def score_readouts(
@@ -191,82 +137,25 @@ def check_readouts(
         )
 
 
-def prepare_people(rows: Rows, settings: ScoreSettings) -> People:
-    """Return the people's side of all scores on `rows`; the same rows and seed give the same draws."""
-    # The rows are part of the seed, so that a score doesn't depend on what is scored beside it.
-    digest = int.from_bytes(hashlib.sha256(rows.sha256.encode()).digest()[:8])
-    streams = np.random.SeedSequence([settings.seed, digest]).spawn(4)
-    ceiling_rng, halves_rng, draw_rng, split_rng = (np.random.default_rng(s) for s in streams)
-    n_people = len(rows.participant_ids)
-    draws = draw_bootstrap(
-        n_people=n_people, scenes=rows.scenes, n_draws=settings.n_draws, rng=draw_rng
-    )
-    one_draw = np.ones((1, n_people))
-    everything = np.ones(len(rows.trial_ids), dtype=bool)
-    whole = Draw(people=one_draw, is_used=everything, trials=np.ones((1, len(rows.trial_ids))))
-    halves = split_people(rows, n_halves=settings.n_halves, rng=halves_rng)
-    return People(
-        rows=rows,
-        ceilings=compute_ceilings(rows, n_halves=settings.n_halves, rng=ceiling_rng),
-        whole=_aim_subsets(rows, whole),
-        drawn=[_aim_subsets(rows, draw) for draw in draws],
-        halves=_aim_halves(rows, halves, everything),
-        drawn_halves=_draw_halves(rows, draws, split_rng),
-    )
-
-
-def _aim_subsets(rows: Rows, draw: Draw) -> dict[str, Aim]:
-    aims = {}
-    for subset in SUBSETS:
-        wanted = find_trials(rows, subset.trials)
-        keep = draw.is_used & wanted
-        if keep.any():
-            means = mean_rt(rows.rt_s[:, keep], draw.people)
-            target = aim_at(take_trials(rows, keep), means, draw.trials[:, wanted[draw.is_used]])
-            aims[subset.trials] = Aim(is_used=keep, target=target)
-    return aims
-
-
-def _draw_halves(rows: Rows, draws: list[Draw], rng: np.random.Generator) -> list[tuple[Aim, Aim]]:
-    """Split the people of each draw at random, alike in all kinds of draws.
-
-    Nobody is in both halves, however often drawn.
-    """
-    n_draws, n_people = draws[0].people.shape
-    in_first = draw_halves(n_people=n_people, n_draws=n_draws, rng=rng)
-    aims = []
-    for draw in draws:
-        part = take_trials(rows, draw.is_used)
-        rt_s = rows.rt_s[:, draw.is_used]
-        halves = average_halves(rt_s, draw.people * in_first, draw.people * ~in_first)
-        weighted = replace(halves, weights=halves.weights * draw.trials)
-        aims.append(_aim_halves(part, weighted, draw.is_used))
-    return aims
-
-
-def _aim_halves(rows: Rows, halves: Halves, is_used: np.ndarray) -> tuple[Aim, Aim]:
-    def aim(means: np.ndarray) -> Aim:
-        people = np.where(halves.weights > 0, means, np.nan)
-        return Aim(is_used=is_used, target=aim_at(rows, people, halves.weights))
-
-    return aim(halves.first), aim(halves.second)
-
-
 def _score_one(difficulty: np.ndarray, people: People) -> Iterator[dict[str, object]]:
     """Yield a record for each metric of one readout."""
     rows = people.rows
-    condition = predict_condition(rows)
+    baselines = {"condition": predict_condition(rows), "leak": predict_leak(rows)}
     for subset in SUBSETS:
         if subset.trials not in people.whole:
             continue
         whole = people.whole[subset.trials]
         keep = whole.is_used
         estimates = correlate_subset(subset, difficulty[keep], whole.target)
-        control = correlate_subset(subset, condition[keep], whole.target)
+        controls = {
+            name: correlate_subset(subset, predicted[keep], whole.target)
+            for name, predicted in baselines.items()
+        }
         drawn = [
             correlate_subset(subset, difficulty[aim.is_used], aim.target)
             for aim in (aims[subset.trials] for aims in people.drawn if subset.trials in aims)
         ]
+        shares = _share_intervals(subset, difficulty, estimates=estimates, people=people)
         for name in subset.metrics:
             interval = _estimate(float(estimates[name][0]), [d[name] for d in drawn], people)
             yield _record(
@@ -274,10 +163,37 @@ def _score_one(difficulty: np.ndarray, people: People) -> Iterator[dict[str, obj
                 float(estimates[name][0]),
                 people,
                 interval=interval,
-                control=float(control[name][0]),
+                controls={what: float(r[name][0]) for what, r in controls.items()},
                 keep=keep,
+                share=shares.get(name),
             )
-    yield _score_published(difficulty, condition, people)
+    yield _score_published(difficulty, baselines, people)
+
+
+def _share_intervals(
+    subset: Subset,
+    difficulty: np.ndarray,
+    *,
+    estimates: dict[MetricName, np.ndarray],
+    people: People,
+) -> dict[MetricName, Interval]:
+    """Return the interval of r / attainable r, both with the same people and scenes left out."""
+    shares: dict[MetricName, Interval] = {}
+    if people.replicates is None or subset.trials not in people.left_out:
+        return shares
+    left_out = [
+        correlate_subset(subset, difficulty[aim.is_used], aim.target)
+        for aim in people.left_out[subset.trials]
+    ]
+    for name in subset.metrics:
+        attainable = people.ceilings[name].attainable_r
+        if attainable is None or name not in people.replicates.split_half:
+            continue
+        bounds = attainable_in_replicates(people.replicates, name)
+        replicated = [found[name] / bound for found, bound in zip(left_out, bounds, strict=True)]
+        estimate = float(estimates[name][0]) / attainable
+        shares[name] = jackknife_interval(estimate, replicated, people.rows)
+    return shares
 
 
 def _estimate(estimate: float, drawn: list[np.ndarray], people: People) -> Interval:
@@ -294,7 +210,7 @@ def _estimate(estimate: float, drawn: list[np.ndarray], people: People) -> Inter
 
 
 def _score_published(
-    difficulty: np.ndarray, condition: np.ndarray, people: People
+    difficulty: np.ndarray, baselines: dict[str, np.ndarray], people: People
 ) -> dict[str, object]:
     estimate = float(np.mean(_with_halves(difficulty, people.halves)))
     drawn = [_with_halves(difficulty, pair) for pair in people.drawn_halves]
@@ -303,7 +219,10 @@ def _score_published(
         estimate,
         people,
         interval=_estimate(estimate, drawn, people),
-        control=float(np.mean(_with_halves(condition, people.halves))),
+        controls={
+            name: float(np.mean(_with_halves(predicted, people.halves)))
+            for name, predicted in baselines.items()
+        },
         keep=np.ones(len(difficulty), dtype=bool),
     )
 
@@ -319,8 +238,9 @@ def _record(
     people: People,
     *,
     interval: Interval,
-    control: float,
+    controls: dict[str, float],
     keep: np.ndarray,
+    share: Interval | None = None,
 ) -> dict[str, object]:
     ceiling = people.ceilings[metric]
     notes = [note for note in (interval.note, ceiling.note) if note]
@@ -342,7 +262,12 @@ def _record(
             for name in ("split_half_r", "attainable_r", "one_vs_rest_r")
         }
         | {
-            "control_condition_r": control,
+            "attainable_low_r": ceiling.attainable_low_r,
+            "attainable_high_r": ceiling.attainable_high_r,
+            "r_over_attainable_low": None if share is None else share.low,
+            "r_over_attainable_high": None if share is None else share.high,
+            "control_condition_r": controls["condition"],
+            "control_leak_r": controls["leak"],
             "n_trials": int(keep.sum()),
             "n_scenes": len(np.unique(people.rows.scenes[keep])),
             "n_people": ceiling.n_people,
@@ -350,23 +275,6 @@ def _record(
             "note": "; ".join(notes) or None,
         }
     )
-
-
-def predict_condition(rows: Rows) -> np.ndarray:
-    """Return the mean RT of each trial's condition: what is predicted without any image.
-
-    The mean is over all scenes, the trial's own included: leaving the trial's scene out makes the
-    prediction fall as the trial's own RT rises, which turns the correlation negative
-    (docs/decisions/0003).
-
-    Returns
-    -------
-    float array, shape (n_trials,)
-        Seconds.
-    """
-    mean = rows.mean_rt_s
-    total = np.bincount(rows.cells, weights=mean, minlength=1)
-    return (total / np.maximum(np.bincount(rows.cells, minlength=1), 1))[rows.cells]
 
 
 def _divide(value: float, ceiling: float | None) -> float | None:

@@ -1,5 +1,6 @@
 """The tables that analysis writes: people per trial, exclusions, scores."""
 
+import pandas as pd
 import pandera.pandas as pa
 from pandera.api.pandas.model_config import BaseConfig
 from pandera.typing.pandas import Series
@@ -12,11 +13,20 @@ class Human(pa.DataFrameModel):
 
     trial_id: Series[str] = pa.Field(unique=True, description="the display, as in trials.csv")
     n_people: Series[int] = pa.Field(ge=0, description="people with an analysed reaction time")
+    n_answered: Series[pd.Int64Dtype] = pa.Field(
+        nullable=True, ge=0, description="right and wrong answers; empty: errors not recorded"
+    )
     accuracy: Series[float] = pa.Field(
         nullable=True,
         ge=0,
         le=1,
-        description="share correct of answered; empty: errors not recorded",
+        description="share correct of n_answered; empty: errors not recorded",
+    )
+    accuracy_low: Series[float] = pa.Field(
+        nullable=True, ge=0, le=1, description="95 % interval of accuracy (Wilson), over people"
+    )
+    accuracy_high: Series[float] = pa.Field(
+        nullable=True, ge=0, le=1, description="95 % interval of accuracy (Wilson), over people"
     )
     mean_rt_s: Series[float] = pa.Field(
         nullable=True, gt=0, description="mean over people, seconds"
@@ -78,12 +88,28 @@ class Scores(pa.DataFrameModel):
     attainable_r: Series[float] = pa.Field(
         nullable=True, description="root of the reliability: what a perfect model would reach"
     )
+    attainable_low_r: Series[float] = pa.Field(
+        nullable=True, description="95 %, over people and scenes"
+    )
+    attainable_high_r: Series[float] = pa.Field(
+        nullable=True, description="95 %, over people and scenes"
+    )
     one_vs_rest_r: Series[float] = pa.Field(nullable=True, description="a person with the others")
     r_over_split_half: Series[float] = pa.Field(nullable=True, description="r / split_half_r")
     r_over_attainable: Series[float] = pa.Field(nullable=True, description="r / attainable_r")
+    r_over_attainable_low: Series[float] = pa.Field(
+        nullable=True, description="95 %, over people and scenes; both vary together"
+    )
+    r_over_attainable_high: Series[float] = pa.Field(
+        nullable=True, description="95 %, over people and scenes; both vary together"
+    )
     r_over_one_vs_rest: Series[float] = pa.Field(nullable=True, description="r / one_vs_rest_r")
     control_condition_r: Series[float] = pa.Field(
         nullable=True, description="the four condition means' r on the same rows"
+    )
+    control_leak_r: Series[float] = pa.Field(
+        nullable=True,
+        description="condition and the scene's other trials: what memorised scenes reach",
     )
     n_trials: Series[int] = pa.Field(ge=0, description="trials in the score, ceiling and control")
     n_scenes: Series[int] = pa.Field(ge=0, description="photographs among them")

@@ -10,18 +10,34 @@ from commands.console import print_json, print_result, say
 
 def human(
     benchmark: Annotated[Path, typer.Argument(help="A benchmark folder with responses.")],
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            help="A TOML file of exclusion rules, which the benchmark keeps and scores use; "
+            "'published' goes back to the published ones."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random halves of people.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Summarise people: human.csv, ceilings.json, exclusions.csv, and a summary.
 
-    Example: `objecthood human bench/adeli2023 --json`
+    Examples: `objecthood human bench/adeli2023 --json`,
+    `objecthood human bench/adeli2023 --rules rules.toml` (form: docs/statistics.md)
     """
-    from analysis.people import analyse_people, summarise_people, write_people
+    from analysis.people import (
+        analyse_people,
+        choose_rules,
+        declare_rules,
+        summarise_people,
+        write_people,
+    )
     from stimuli.benchmark import open_benchmark
 
     opened = open_benchmark(benchmark)
-    people = analyse_people(opened, seed=seed)
+    people = analyse_people(opened, rules=choose_rules(opened, rules), seed=seed)
+    if rules is not None:
+        declare_rules(opened, rules)
     write_people(people, opened)
     summary = summarise_people(people, opened)
     if as_json:
@@ -45,16 +61,22 @@ def format_summary(summary: dict[str, Any]) -> str:
         f"({row['n_trials']} trials)"
         for row in summary["conditions"]
     ]
-    lines += [
-        _ceiling_line("split half", summary["split_half_r"], summary["split_half_sd"], "SD"),
-        _ceiling_line("Spearman-Brown", summary["spearman_brown_r"], None, ""),
-        _ceiling_line("attainable", summary["attainable_r"], None, ""),
-        _ceiling_line("one vs rest", summary["one_vs_rest_r"], summary["one_vs_rest_sem"], "SEM"),
-    ]
+    spreads = {
+        "split_half": ("split half", ", SD over halves", summary["split_half_sd"]),
+        "spearman_brown": ("Spearman-Brown", "", None),
+        "attainable": ("attainable", "", None),
+        "one_vs_rest": ("one vs rest", ", SEM over people", summary["one_vs_rest_sem"]),
+    }
+    for key, (name, what, spread) in spreads.items():
+        interval = summary["intervals_r"][key]
+        lines.append(_ceiling_line(name, summary[f"{key}_r"], interval=interval))
+        if spread is not None:
+            lines[-1] += f"{what} {spread:.3f}"
     counts = ", ".join(f"{name} {n}" for name, n in summary["presentations"].items() if n)
-    lines.append(
-        f"presentations: {counts}; outliers flagged and kept {summary['flagged_outliers_kept']}"
+    flagged = "".join(
+        f"; flagged and kept {name} {n}" for name, n in summary["flagged_and_kept"].items()
     )
+    lines.append(f"presentations: {counts}{flagged}")
     if summary["accuracy"] is None:
         lines.append("accuracy: unknown (error trials are not recorded in this benchmark)")
     else:
@@ -62,7 +84,9 @@ def format_summary(summary: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _ceiling_line(name: str, value: float | None, spread: float | None, what: str) -> str:
+def _ceiling_line(name: str, value: float | None, *, interval: list[float | None]) -> str:
     if value is None:
         return f"  {name:<16} not available (see ceilings.json)"
-    return f"  {name:<16} r = {value:.3f}" + ("" if spread is None else f" ({what} {spread:.3f})")
+    low, high = interval
+    ends = "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]"
+    return f"  {name:<16} r = {value:.3f}{ends}"

@@ -19,7 +19,9 @@ app = typer.Typer(
     no_args_is_help=True, help="Place dots on masked photographs; review, audit, preview."
 )
 
-MADE = "made"
+# Sources that are no path: made scenes, and the controlled set.
+MADE, CONTROLLED = "made", "controlled"
+N_MADE = 96
 Bench = Annotated[Path, typer.Argument(help="A benchmark folder.")]
 
 
@@ -52,8 +54,8 @@ def make(
     source: Annotated[
         str,
         typer.Argument(
-            help="COCO JSON or folder, ADE20K folder, folder with images/ and masks/, or 'made' for "
-            "built-in scenes."
+            help="COCO JSON or folder, ADE20K folder, folder with images/ and masks/; 'made' for "
+            "built-in scenes, 'controlled' for those in which texture, class and object come apart."
         ),
     ],
     out: Annotated[Path, typer.Option(help="The benchmark folder to make.")],
@@ -70,7 +72,7 @@ def make(
     practice: Annotated[int, typer.Option(help="Scenes set aside for practice.")] = 0,
     blocks: Annotated[int, typer.Option(help="Blocks of a session.")] = 4,
     max_scenes: Annotated[
-        int | None, typer.Option(help="Stop at so many scenes with displays ('made': 100).")
+        int | None, typer.Option(help="Stop at so many scenes with displays (built-in: 96).")
     ] = None,
     on_fault: Annotated[
         OnFault, typer.Option(help="Skip and count faulty annotations, or stop at the first.")
@@ -86,7 +88,7 @@ def make(
     Example: `objecthood trials make coco/annotations/panoptic_val2017.json --out bench --practice 32`
     """
     from stimuli.benchmark import Manifest
-    from stimuli.build import build_benchmark
+    from stimuli.build import build_benchmark, build_controlled
     from stimuli.design import read_design
     from stimuli.faults import FaultLog
     from stimuli.lists import ListDesign
@@ -95,8 +97,26 @@ def make(
 
     chosen_design = read_design(design)
     faults = FaultLog(policy=on_fault.value)
+    manifest = Manifest(
+        name=name or out.resolve().name,
+        version="1",
+        source=f"objecthood trials make {source} --design {design} --seed {seed}",
+        licence="per image: column image_licence of trials.csv",
+    )
+    lists = ListDesign(n_practice_scenes=practice, n_blocks=blocks)
+    if source == CONTROLLED:
+        built = build_controlled(
+            out,
+            n_scenes=max_scenes or N_MADE,
+            design=chosen_design,
+            seed=seed,
+            manifest=manifest,
+            lists=lists,
+        )
+        _report(built, faults, as_json=as_json)
+        return
     if source == MADE:
-        max_scenes = max_scenes or 100
+        max_scenes = max_scenes or N_MADE
         total, scenes = max_scenes, _make_scenes(design, seed=seed, max_scenes=max_scenes)
     else:
         options = SourceOptions(
@@ -114,13 +134,8 @@ def make(
             out,
             design=chosen_design,
             seed=seed,
-            manifest=Manifest(
-                name=name or out.resolve().name,
-                version="1",
-                source=f"objecthood trials make {source} --design {design} --seed {seed}",
-                licence="per image: column image_licence of trials.csv",
-            ),
-            lists=ListDesign(n_practice_scenes=practice, n_blocks=blocks),
+            manifest=manifest,
+            lists=lists,
             max_scenes=max_scenes,
         )
     if faults.faults:

@@ -6,8 +6,9 @@ spawned from the seed and the scene's id, so other scenes in the folder don't ma
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,7 @@ import pandas as pd
 from stimuli.benchmark import Benchmark, Manifest, hash_file, open_benchmark, write_benchmark
 from stimuli.design import PUBLISHED, Design, read_design, write_design
 from stimuli.errors import InputError
+from stimuli.geometric import Kind, describe_display, generate_controlled_set
 from stimuli.images import write_image, write_mask
 from stimuli.lists import ListDesign, assign_lists
 from stimuli.placement import Placement, place_trials
@@ -81,16 +83,92 @@ def build_benchmark(
         The folder isn't empty, two scenes have one id, a scene contradicts itself, or no scene gave
         a display. Nothing is left half-written.
     """
+    return build_placed(
+        place_scenes(scenes, design=design, seed=seed, max_scenes=max_scenes),
+        folder,
+        design=design,
+        seed=seed,
+        manifest=manifest,
+        lists=lists,
+    )
+
+
+def build_controlled(
+    folder: Path,
+    *,
+    n_scenes: int,
+    design: Design,
+    seed: int,
+    manifest: Manifest,
+    lists: ListDesign | None = None,
+) -> Build:
+    """Write the controlled set (`stimuli.geometric`) as a benchmark folder.
+
+    The trial table tells of each display its ``controlled_kind``, and whether the dots share
+    texture and class (``same_texture``, ``same_class``).
+
+    Raises
+    ------
+    InputError
+        The folder isn't empty.
+    """
+    made = list(islice(generate_controlled_set(design, prefix="controlled", seed=seed), n_scenes))
+    kinds: dict[str, Kind] = {item.scene.scene_id: item.kind for item in made}
+    return build_placed(
+        ((item.scene, item.placement) for item in made),
+        folder,
+        design=design,
+        seed=seed,
+        manifest=manifest,
+        lists=lists,
+        describe=lambda row: describe_display(
+            kinds[str(row["scene_id"])], same_object=bool(row["same_object"])
+        ),
+    )
+
+
+def build_placed(
+    placed: Iterable[tuple[Scene, Placement]],
+    folder: Path,
+    *,
+    design: Design,
+    seed: int,
+    manifest: Manifest,
+    lists: ListDesign | None = None,
+    describe: Callable[[dict[str, object]], dict[str, object]] = lambda _: {},
+) -> Build:
+    """Write displays that are already placed as a benchmark folder.
+
+    Parameters
+    ----------
+    placed
+        Scenes with their displays, or with the reason why they have none.
+    folder, design, seed, manifest, lists
+        As for `build_benchmark`.
+    describe
+        Gives more columns of a row of the trial table.
+
+    Raises
+    ------
+    InputError
+        The folder isn't empty, or no scene has displays.
+    """
     with building_folder(folder) as temporary:
-        placement = _fill_folder(
-            place_scenes(scenes, design=design, seed=seed, max_scenes=max_scenes),
-            temporary,
-            design=design,
-            manifest=manifest,
-            lists=lists,
-            seed=seed,
+        trials, objects, outcomes = _write_scenes(
+            placed, temporary, design=design, version=manifest.version
         )
-    return Build(benchmark=open_benchmark(folder), placement=placement)
+        table = pd.DataFrame([row | describe(row) for row in trials])
+        if lists:
+            table = assign_lists(table, lists, rng=spawn_rng(seed, "", purpose="lists"))
+        write_table(outcomes, temporary / PLACEMENT_FILE)
+        write_design(design, temporary / DESIGN_FILE)
+        write_benchmark(
+            temporary,
+            manifest=manifest,
+            trials=Trials.validate(table),
+            objects=Objects.validate(objects),
+        )
+    return Build(benchmark=open_benchmark(folder), placement=outcomes)
 
 
 def place_scenes(
@@ -178,41 +256,22 @@ def _write_image(scene: Scene, folder: Path) -> tuple[str, str]:
     return name, hash_file(folder / name)
 
 
-def _fill_folder(
-    placed: Iterable[tuple[Scene, Placement]],
-    folder: Path,
-    *,
-    design: Design,
-    manifest: Manifest,
-    lists: ListDesign | None,
-    seed: int,
-) -> pd.DataFrame:
-    """Write everything; return the outcome of each scene."""
+def _write_scenes(
+    placed: Iterable[tuple[Scene, Placement]], folder: Path, *, design: Design, version: str
+) -> tuple[list[dict[str, object]], pd.DataFrame, pd.DataFrame]:
+    """Write images and masks; return trial rows, objects, and what became of each scene."""
     trials: list[dict[str, object]] = []
     objects: list[pd.DataFrame] = []
     outcomes: dict[str, str | None] = {}
     for scene, placement in placed:
         outcomes[scene.scene_id] = placement.reason
         if placement.displays:
-            trials += _write_scene(
-                scene, placement, folder, design=design, version=manifest.version
-            )
+            trials += _write_scene(scene, placement, folder, design=design, version=version)
             objects.append(tabulate_objects(scene))
     if not trials:
         raise InputError(_explain_nothing(outcomes))
-    table = pd.DataFrame(trials)
-    if lists:
-        table = assign_lists(table, lists, rng=spawn_rng(seed, "", purpose="lists"))
-    outcome_table = pd.DataFrame({"scene_id": list(outcomes), "reason": list(outcomes.values())})
-    write_table(outcome_table, folder / PLACEMENT_FILE)
-    write_design(design, folder / DESIGN_FILE)
-    write_benchmark(
-        folder,
-        manifest=manifest,
-        trials=Trials.validate(table),
-        objects=Objects.validate(pd.concat(objects, ignore_index=True)),
-    )
-    return outcome_table
+    table = pd.DataFrame({"scene_id": list(outcomes), "reason": list(outcomes.values())})
+    return trials, pd.concat(objects, ignore_index=True), table
 
 
 def _explain_nothing(outcomes: dict[str, str | None]) -> str:

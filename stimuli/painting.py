@@ -140,7 +140,13 @@ def rasterise(shape: Shape, canvas: Canvas) -> tuple[Window, np.ndarray]:
 
 
 def paint(
-    canvas: Canvas, *, number: int, window: Window, is_inside: np.ndarray, look: Look
+    canvas: Canvas,
+    *,
+    number: int,
+    is_inside: np.ndarray,
+    look: Look,
+    window: Window | None = None,
+    body: np.ndarray | None = None,
 ) -> None:
     """Lay an object over what the canvas shows, in place: shadow, surface and label.
 
@@ -150,16 +156,23 @@ def paint(
         Changed in place.
     number
         The object's id in the map.
-    window, is_inside : bool array, the window's shape
-        Where it lies, from `rasterise`.
+    is_inside : bool array, the window's shape
+        Where it lies.
     look
         Its surface.
+    window
+        The part of the canvas that `is_inside` covers, from `rasterise`; None: all of it.
+    body : bool array, the window's shape
+        The whole object, if `is_inside` is a part of it that was laid before: the part is shaded as
+        the whole is, and throws no shadow.
     """
-    if look.shadow:
+    height, width = canvas.labels.shape
+    window = window or (slice(0, height), slice(0, width))
+    if look.shadow and body is None:
         _cast_shadow(canvas, window, is_inside, strength=look.shadow)
     surface = _render_surface(look, window)
     if look.shading:
-        surface *= _shade(is_inside, strength=look.shading)[..., None]
+        surface *= _shade(is_inside if body is None else body, strength=look.shading)[..., None]
     canvas.pixels[window][is_inside] = surface[is_inside]
     canvas.labels[window][is_inside] = number
 

@@ -9,6 +9,7 @@ otherwise a dot above or below is on the same object more often than one to the 
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -25,13 +26,20 @@ Reason = Literal[
     "nothing usable at the centre",
     "no room for the first dot",
     "no second object",
-    "no place for different close",
     "no place for different far",
-    "no place for same close",
     "no place for same far",
+    "no place for different close",
+    "no place for same close",
     "distances can't be matched",
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
+# By cell of the design, as in `CELLS`.
+LACKING: dict[tuple[bool, DistanceCondition], Reason] = {
+    (False, "far"): "no place for different far",
+    (True, "far"): "no place for same far",
+    (False, "close"): "no place for different close",
+    (True, "close"): "no place for same close",
+}
 N_SECTORS = 16
 
 
@@ -89,13 +97,12 @@ def place_trials(scene: Scene, design: Design, rng: np.random.Generator) -> Plac
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ring:
-    """The pixels around a first dot at a distance condition, as offsets in the padded map.
+    """The pixels around a first dot at a distance condition, as offsets from it.
 
     `elevation` counts steps from straight up to straight down, left and right alike.
     """
 
     condition: DistanceCondition
-    flat: np.ndarray
     dx_px: np.ndarray
     dy_px: np.ndarray
     distance_bin: np.ndarray
@@ -107,6 +114,7 @@ class _Ring:
 class _Search:
     """What the search for one scene needs, computed once.
 
+    `flat` holds the rings as offsets in the flattened `padded`.
     `padded` is the map of fitting labels with a border of zeros as wide as the far ring; `partners`
     holds, by first object, which second objects the design allows.
     """
@@ -114,6 +122,7 @@ class _Search:
     padded: np.ndarray
     pad_px: int
     rings: tuple[_Ring, ...]
+    flat: tuple[np.ndarray, ...]
     partners: np.ndarray
     object_ids: np.ndarray
     first_dots: np.ndarray
@@ -145,10 +154,12 @@ def _prepare(scene: Scene, design: Design) -> _Search | Reason:
         return "no second object"
     pad_px = int(np.ceil(design.far_px + design.distance_tolerance_px)) + 1
     padded = np.pad(fitting, pad_px)
+    rings = _make_rings(design)
     return _Search(
         padded=padded,
         pad_px=pad_px,
-        rings=_make_rings(design, stride=padded.shape[1]),
+        rings=rings,
+        flat=tuple(ring.dy_px * padded.shape[1] + ring.dx_px for ring in rings),
         partners=partners,
         object_ids=object_ids,
         first_dots=first_dots + pad_px,
@@ -221,7 +232,8 @@ def _find_partners(
     return allowed
 
 
-def _make_rings(design: Design, *, stride: int) -> tuple[_Ring, ...]:
+@lru_cache(maxsize=8)
+def _make_rings(design: Design) -> tuple[_Ring, ...]:
     """Return the offsets of each distance condition."""
     reach = int(np.ceil(design.far_px + design.distance_tolerance_px))
     steps = np.arange(-reach, reach + 1)
@@ -235,7 +247,6 @@ def _make_rings(design: Design, *, stride: int) -> tuple[_Ring, ...]:
         rings.append(
             _Ring(
                 condition=condition,
-                flat=dy[near] * stride + dx[near],
                 dx_px=dx[near],
                 dy_px=dy[near],
                 distance_bin=(
@@ -262,17 +273,21 @@ def _place_from(
     """Return the four displays with one first dot, or what is lacking."""
     first = int(search.padded[row, column])
     here = row * search.padded.shape[1] + column
-    around = [search.padded.ravel()[here + ring.flat] for ring in search.rings]
-    n = len(search.object_ids)
-    counts = np.stack([np.bincount(found, minlength=n) for found in around])
-    lacking = _name_lack(counts, first=first, partners=search.partners[first])
-    if lacking:
-        return lacking
-    seconds = np.flatnonzero((counts > 0).all(axis=0) & search.partners[first])
-    for second in rng.permutation(seconds):
+    seconds = search.partners[first]
+    around: dict[DistanceCondition, np.ndarray] = {}
+    # Far places are lacking more often, so they are looked for first.
+    for ring, flat in zip(search.rings[::-1], search.flat[::-1], strict=True):
+        around[ring.condition] = search.padded.ravel()[here + flat]
+        counts = np.bincount(around[ring.condition], minlength=len(search.object_ids))
+        seconds = seconds & (counts > 0)
+        if not seconds.any():
+            return LACKING[False, ring.condition]
+        if not counts[first]:
+            return LACKING[True, ring.condition]
+    for second in rng.permutation(np.flatnonzero(seconds)):
         matched = [
-            _match_pair(ring, found, pair=(first, int(second)), rng=rng)
-            for ring, found in zip(search.rings, around, strict=True)
+            _match_pair(ring, around[ring.condition], pair=(first, int(second)), rng=rng)
+            for ring in search.rings
         ]
         chosen = [pair for pair in matched if pair is not None]
         if len(chosen) == len(matched):
@@ -280,18 +295,6 @@ def _place_from(
                 search, row=row, column=column, objects=(first, int(second)), chosen=chosen
             )
     return "distances can't be matched"
-
-
-def _name_lack(counts: np.ndarray, *, first: int, partners: np.ndarray) -> Reason | None:
-    """Which of the four cells has no place, the different ones first."""
-    has_close, has_far = counts > 0
-    if not (has_close & partners).any():
-        return "no place for different close"
-    if not (has_close & has_far & partners).any():
-        return "no place for different far"
-    if not has_close[first]:
-        return "no place for same close"
-    return None if has_far[first] else "no place for same far"
 
 
 def _match_pair(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 from stimuli.benchmark import Benchmark, load_scene_mask, load_trial_image
 from stimuli.dots import PUBLISHED_DOT, DotStyle, draw_dots
@@ -16,7 +16,9 @@ from stimuli.table_io import name_some
 from stimuli.tables import CELL_NAMES, name_cells
 
 PANEL_WIDTH_PX = 320
-CAPTION_PX = 16
+# Height of the line above a panel, by its width; 16 px above 320.
+CAPTION_SHARE = 0.05
+MIN_CAPTION_PX = 14
 GAP_PX = 4
 PAPER = (255, 255, 255)
 INK = (20, 20, 20)
@@ -32,6 +34,11 @@ class SheetStyle:
     has_outlines: bool = True
     dot: DotStyle = PUBLISHED_DOT
     px_per_degree: float | None = None
+
+    @property
+    def caption_px(self) -> int:
+        """Height of the line above a display."""
+        return max(round(CAPTION_SHARE * self.panel_width_px), MIN_CAPTION_PX)
 
     def with_outlines(self, *, has_outlines: bool) -> "SheetStyle":
         """Return the style with or without outlines."""
@@ -154,9 +161,11 @@ def draw_panel(
     drawn = draw_dots(drawn, dots.reshape(2, 2), style=style.dot)
     height = round(drawn.shape[0] * style.panel_width_px / drawn.shape[1])
     small = Image.fromarray(drawn).resize((style.panel_width_px, height), Image.Resampling.LANCZOS)
-    panel = Image.new("RGB", (style.panel_width_px, height + CAPTION_PX), PAPER)
-    panel.paste(small, (0, CAPTION_PX))
-    ImageDraw.Draw(panel).text((2, 2), _caption(row, style), fill=INK)
+    caption_px = style.caption_px
+    panel = Image.new("RGB", (style.panel_width_px, height + caption_px), PAPER)
+    panel.paste(small, (0, caption_px))
+    font = ImageFont.load_default(size=0.72 * caption_px)
+    ImageDraw.Draw(panel).text((2, 1), _caption(row, style), fill=INK, font=font)
     return np.asarray(panel)
 
 

@@ -29,9 +29,9 @@ def find_fitting_labels(
     reach = _largest_below(object_margin_px)
     if min(height, width) <= 2 * reach:
         return np.zeros_like(labels)
-    fits = _is_constant_along(labels.T, half_lengths={reach})[reach].T
+    fits = _is_constant_along(labels, half_lengths={reach}, axis=0)[reach]
     halves = {dy: _largest_below(np.sqrt(object_margin_px**2 - dy**2)) for dy in range(reach + 1)}
-    rows = _is_constant_along(labels, half_lengths=set(halves.values()))
+    rows = _is_constant_along(labels, half_lengths=set(halves.values()), axis=1)
     for dy in range(-reach, reach + 1):
         top, bottom = max(0, -dy), height - max(0, dy)
         # Rows without a neighbour dy away failed the vertical test already.
@@ -79,17 +79,23 @@ def _count_along_rows(lines: np.ndarray, *, gap_px: int, n: int) -> np.ndarray:
     return np.bincount(np.concatenate(pairs), minlength=n * n)
 
 
-def _is_constant_along(labels: np.ndarray, *, half_lengths: set[int]) -> dict[int, np.ndarray]:
-    """By half length: are the 2 * half + 1 pixels along the row around each one alike, and there."""
-    width = labels.shape[1]
-    n_changes = np.zeros(labels.shape, dtype=np.int32)
-    np.cumsum(labels[:, 1:] != labels[:, :-1], axis=1, out=n_changes[:, 1:])
+def _is_constant_along(
+    labels: np.ndarray, *, half_lengths: set[int], axis: int
+) -> dict[int, np.ndarray]:
+    """By half length: are the 2 * half + 1 pixels along the axis around each one alike, and there."""
+    size = labels.shape[axis]
+    along = np.moveaxis(labels, axis, -1)
+    n_changes = np.zeros(labels.shape, dtype=np.int16)
+    np.cumsum(
+        along[..., 1:] != along[..., :-1], axis=-1, out=np.moveaxis(n_changes, axis, -1)[..., 1:]
+    )
+    n_changes = np.moveaxis(n_changes, axis, -1)
     constant = {}
     for half in half_lengths:
         constant[half] = np.zeros(labels.shape, dtype=bool)
-        if width > 2 * half:
-            constant[half][:, half : width - half] = (
-                n_changes[:, 2 * half :] == n_changes[:, : width - 2 * half]
+        if size > 2 * half:
+            np.moveaxis(constant[half], axis, -1)[..., half : size - half] = (
+                n_changes[..., 2 * half :] == n_changes[..., : size - 2 * half]
             )
     return constant
 

@@ -4,6 +4,7 @@ Served by the standard library on the loopback interface alone. A token that onl
 the names under which the server may be called, keep other pages in the same browser from writing.
 """
 
+import contextlib
 import json
 import secrets
 from collections import OrderedDict
@@ -218,4 +219,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
-        self.wfile.write(body)
+        # A page that was left in the meantime wants no answer; a decision is on disk by now.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self.wfile.write(body)

@@ -110,3 +110,18 @@ def test_the_published_ceiling_of_a_perfect_model_is_the_root_of_the_half_half_r
     ceilings = compute_ceilings(select_rows(times, trials), n_halves=50, rng=rng)
     published = ceilings["published"]
     assert published.attainable_r == pytest.approx(np.sqrt(published.split_half_r))
+
+
+@pytest.mark.slow
+def test_a_planted_one_vs_rest_is_recovered_within_two_standard_errors(rng):
+    """Normal data: s2 / sqrt((s2 + n2) (s2 + n2 / (P - 1))), as Spearman."""
+    n_people, trial_sd, noise_sd = 12, 0.1, 0.2
+    trials = make_trials(60)
+    signal, noise = trial_sd**2, noise_sd**2
+    planted = signal / np.sqrt((signal + noise) * (signal + noise / (n_people - 1)))
+    found = []
+    for _ in range(30):
+        times, _ = make_times(trials, rng, n_people=n_people, trial_sd=trial_sd, noise_sd=noise_sd)
+        found.append(compute_one_vs_rest(select_rows(times, trials))["all"].mean())
+    error = np.std(found, ddof=1) / np.sqrt(len(found))
+    assert abs(np.mean(found) - 6 / np.pi * np.arcsin(planted / 2)) < 2 * error

@@ -5,18 +5,17 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import percentileofscore
+from scipy.stats import binomtest, percentileofscore
 
+from analysis.exclusions import apply_rules
 from analysis.human import (
-    ANALYSED,
-    FLAGGED,
     ReactionTimes,
-    apply_rules,
     build_matrix,
     compute_percentiles,
     read_responses,
     summarise_conditions,
     summarise_trials,
+    wilson_interval,
 )
 from stimuli.benchmark import Manifest, write_benchmark
 from stimuli.errors import InputError, TableError
@@ -46,32 +45,6 @@ def as_times(rt_s):
         participant_ids=tuple(f"p{k}" for k in range(len(rt_s))),
         trial_ids=tuple(f"s0_{k}" for k in range(rt_s.shape[1])),
     )
-
-
-def test_each_presentation_is_counted_once_under_its_first_rule():
-    rows = [
-        respond(),
-        respond(trial="s0_1"),
-        respond("wrong", trial="s0_2"),
-        respond("wrong", trial="s0_3", is_practice=True),
-        respond("timeout", trial="s1_0", rt_s=np.nan),
-        respond("early", person="p2"),
-    ]
-    analysed, ledger = apply_rules(pd.DataFrame(rows))
-    count = ledger.pivot(index="participant_id", columns="rule", values="n_presentations")
-    assert count.loc["p1", ["practice", "wrong", "timeout", ANALYSED]].tolist() == [1, 1, 1, 2]
-    assert count.loc["p2", ["early", ANALYSED]].tolist() == [1, 0]
-    without_flags = ledger[ledger["rule"] != FLAGGED]
-    assert without_flags["n_presentations"].sum() == len(rows)
-    assert analysed["trial_id"].tolist() == ["s0_0", "s0_1"]
-
-
-def test_outliers_within_a_person_are_flagged_and_kept():
-    rt_s = [0.7 + 0.01 * k for k in range(20)] + [9.0]
-    rows = [respond(trial=f"t{k}", rt_s=value) for k, value in enumerate(rt_s)]
-    analysed, ledger = apply_rules(pd.DataFrame(rows))
-    assert len(analysed) == 21
-    assert ledger.set_index("rule").loc[FLAGGED, "n_presentations"] == 1
 
 
 def test_two_analysed_responses_of_one_person_to_one_trial_are_refused():
@@ -111,11 +84,25 @@ def test_accuracy_counts_answers_and_leaves_practice_and_timeouts_out():
     rows = [
         respond(),
         respond("wrong", person="p2"),
-        respond("timeout", person="p3"),
+        respond("timeout", person="p3", rt_s=np.nan),
         respond("wrong", person="p4", is_practice=True),
     ]
-    table = summarise_trials(times, pd.DataFrame(rows), errors_recorded=True)
+    answered = apply_rules(pd.DataFrame(rows)).answered
+    table = summarise_trials(times, answered, errors_recorded=True)
     assert table["accuracy"].iloc[0] == pytest.approx(0.5)
+    assert table["n_answered"].tolist() == [2, 0, 0, 0]
+    assert table["accuracy"].isna().tolist() == [False, True, True, True]
+    low, high = table.loc[0, ["accuracy_low", "accuracy_high"]]
+    assert (low, high) == pytest.approx((0.0945, 0.9055), abs=1e-3)
+
+
+@given(st.integers(1, 60), st.integers(0, 60))
+@settings(max_examples=40, deadline=None)
+def test_the_interval_of_accuracy_is_scipys_wilson_interval(n, k):
+    k = min(k, n)
+    low, high = wilson_interval(np.array([float(k)]), np.array([float(n)]))
+    expected = binomtest(k, n).proportion_ci(method="wilson")
+    assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 def test_a_benchmark_without_people_is_one_clear_message(tmp_path):

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
+from analysis.baselines import predict_condition
 from analysis.metrics import signed_difficulty
 from analysis.rows import select_rows
-from analysis.scoring import ScoreSettings, predict_condition, score_readouts
+from analysis.scoring import ScoreSettings, score_readouts
 from stimuli.errors import TableError
 from tests.analysis.simulate import make_readouts, make_times, make_trials
 
@@ -194,7 +195,9 @@ def test_the_interval_covers_the_planted_score_about_95_percent_of_the_time():
             make_readouts(trials, readout),
             times=times,
             trials=trials,
-            settings=ScoreSettings(n_draws=150, n_halves=5, seed=int(rng.integers(1e6))),
+            settings=ScoreSettings(
+                n_draws=150, n_halves=5, n_left_out_halves=0, seed=int(rng.integers(1e6))
+            ),
         )
         scores.append(table.set_index("metric").loc["partial"])
     scores = pd.DataFrame(scores)

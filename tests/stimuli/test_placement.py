@@ -127,9 +127,12 @@ def test_a_cell_without_a_place_is_named(rng, rows, columns, reason):
 
 
 @pytest.mark.parametrize(
-    ("half_px", "reason"), [(12, "no place for same close"), (36, "no place for same far")]
+    ("columns", "reason"),
+    [(slice(0, 0), "no place for same far"), (slice(150, 178), "no place for same close")],
 )
-def test_a_first_object_too_small_for_a_second_dot_is_named(rng, half_px, reason):
+def test_a_first_object_without_a_place_for_a_second_dot_is_named(rng, columns, reason):
+    """A small object at the centre, perhaps with another piece where only far dots reach it."""
     labels = np.full((160, 200), 2)
-    labels[80 - half_px : 80 + half_px, 100 - half_px : 100 + half_px] = 1
+    labels[68:92, 88:112] = 1
+    labels[66:94, columns] = 1
     assert place_trials(scene_of(labels, thing(1), thing(2)), SMALL, rng).reason == reason

@@ -11,7 +11,6 @@ from stimuli.dots import scale_dots
 from stimuli.errors import InputError
 from stimuli.images import load_image
 from stimuli.preview import (
-    CAPTION_PX,
     FIRST_COLOUR,
     GAP_PX,
     SECOND_COLOUR,
@@ -43,7 +42,7 @@ def test_at_native_size_the_dots_lie_on_the_tables_pixels(bench):
     trials = bench.trials[bench.trials["scene_id"] == scene_id]
     for k, (_, trial) in enumerate(trials.iterrows()):
         left = k * (320 + 2 * GAP_PX) + GAP_PX
-        panel = row[GAP_PX + CAPTION_PX : -GAP_PX, left : left + 320]
+        panel = row[GAP_PX + NATIVE.caption_px : -GAP_PX, left : left + 320]
         for dot in (1, 2):
             y, x = int(trial[f"dot{dot}_y_px"]), int(trial[f"dot{dot}_x_px"])
             assert tuple(panel[y, x]) == (255, 255, 255)
@@ -72,7 +71,7 @@ def test_sheets_are_numbered_when_there_are_several(bench, tmp_path):
     assert [path.name for path in two] == ["s_01.png", "s_02.png"]
     first, second = (load_image(path) for path in two)
     assert first.width_px == 4 * (320 + 2 * GAP_PX)
-    assert first.height_px == 2 * (240 + CAPTION_PX + 2 * GAP_PX)
+    assert first.height_px == 2 * (240 + NATIVE.caption_px + 2 * GAP_PX)
     assert second.height_px == first.height_px // 2
 
 

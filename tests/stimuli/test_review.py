@@ -135,7 +135,7 @@ def test_a_review_that_drops_everything_is_refused(bench, tmp_path):
 @pytest.fixture
 def server(bench):
     running, state = start_server(bench, style=STYLE, reviewer="mk", port=0)
-    thread = threading.Thread(target=running.serve_forever, daemon=True)
+    thread = threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield running, state
     running.shutdown()

@@ -1,6 +1,13 @@
 """`objecthood trials` as a user meets it."""
 
 import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -8,6 +15,8 @@ from typer.testing import CliRunner
 
 from objecthood import app
 from stimuli.errors import InputError
+
+ROOT = Path(__file__).parents[2]
 
 
 def run(*words):
@@ -57,8 +66,6 @@ def test_audit_prints_writes_a_table_and_a_figure(bench, tmp_path):
 
 def test_a_bad_design_ends_with_exit_code_1(bench, tmp_path):
     out, _ = bench
-    import shutil
-
     shutil.copytree(out, tmp_path / "bad")
     path = tmp_path / "bad" / "trials.csv"
     trials = pd.read_csv(path, dtype=str)
@@ -79,8 +86,6 @@ def test_preview_writes_sheets_of_the_chosen_scenes(bench, tmp_path):
 
 def test_faults_are_counted_and_listed_or_refused(bench, tmp_path):
     out, _ = bench
-    import shutil
-
     shutil.copytree(out, tmp_path / "source")
     mask = next((tmp_path / "source" / "masks").iterdir())
     mask.unlink()
@@ -99,3 +104,39 @@ def test_a_folder_that_is_not_empty_is_never_written_over(bench):
     with pytest.raises(InputError, match="is not empty"):
         run("make", "made", "--out", out, "--design", "demo", "--max-scenes", 1)
     assert (out / "trials.csv").read_bytes() == before
+
+
+def test_the_review_page_is_served_until_ctrl_c_and_then_summed_up(bench):
+    out, _ = bench
+    command = [sys.executable, "objecthood.py", "trials", "review", str(out), "--no-browser"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        url = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline()).group()
+        with urllib.request.urlopen(url, timeout=20) as page:  # noqa: S310 (loopback)
+            assert b"Review of displays" in page.read()
+        process.send_signal(signal.SIGINT)
+        text, _ = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "0 of 8 scenes reviewed" in text
+
+
+def test_the_controlled_set_is_a_source(tmp_path):
+    words = ("make", "controlled", "--out", tmp_path / "c", "--design", "demo", "--max-scenes", 6)
+    assert json.loads(run(*words, "--json").stdout)["n_trials"] == 24
+    trials = pd.read_csv(tmp_path / "c" / "trials.csv")
+    assert trials["controlled_kind"].nunique() == 6
+    assert {"same_texture", "same_class"} <= set(trials.columns)
+
+
+def test_a_finished_review_is_applied(bench, tmp_path):
+    out, _ = bench
+    shutil.copytree(out, tmp_path / "b")
+    scenes = pd.read_csv(out / "trials.csv")["scene_id"].unique()
+    rows = [f"{name},keep,,," for name in scenes[1:]] + [f"{scenes[0]},reject,mask wrong,,"]
+    text = "\n".join(["scene_id,verdict,reason,reviewer,reviewed_at", *rows]) + "\n"
+    (tmp_path / "b" / "review.csv").write_text(text.replace(",,\n", ",,2026-01-01\n"))
+    result = run("apply-review", tmp_path / "b", "--out", tmp_path / "new")
+    assert "1  reject: mask wrong" in result.stdout
+    assert "7 of 8 scenes are in" in result.stdout
+    assert scenes[0] not in set(pd.read_csv(tmp_path / "new" / "trials.csv")["scene_id"])
