@@ -9,12 +9,13 @@ import sys
 
 import typer
 
-from commands import data, models, session, trials
+from commands import cache, data, models, session, trials
 from commands.console import say
 from commands.demo import demo
+from commands.evaluate import evaluate
 from commands.human import human
 from commands.publish import figures, leaderboard
-from commands.scores import evaluate, score
+from commands.scores import score
 from commands.stats import explain
 from commands.submit import submit_check
 from stimuli.errors import InputError
@@ -31,6 +32,7 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.add_typer(trials.app, name="trials")
 app.add_typer(models.app, name="models")
+app.add_typer(cache.app, name="cache")
 app.add_typer(session.app, name="session")
 for command in (demo, human, evaluate, score, explain, leaderboard, submit_check, figures):
     app.command()(command)

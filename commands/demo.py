@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from commands.console import print_result, progress_bar, say
+from commands.evaluate import evaluate
 from commands.human import human
 from commands.publish import figures, leaderboard
-from commands.scores import evaluate
 
 MODELS = ["control:condition", "control:distance", "control:colour", "efficientnet-lite0"]
 RANDOM_MODEL = "vit_tiny_patch16_224"

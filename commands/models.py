@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from commands.console import print_json, print_result, say
+from commands.model_options import Device, Dtype, GeometryText, Models, RandomWeights
 
 app = typer.Typer(no_args_is_help=True, help="Models: what can be evaluated.")
 
@@ -50,16 +51,11 @@ def _say_rest(*, n_found: int, n_shown: int, pattern: str | None) -> None:
 
 @app.command()
 def check(
-    models: Annotated[list[str], typer.Argument(help="Names; see 'objecthood models list'.")],
-    geometry: Annotated[
-        str,
-        typer.Option(help="How images become input: pad, longest, square, shortest:PX, grid:16."),
-    ] = "pad",
-    random_weights: Annotated[
-        int | None, typer.Option(help="Use random weights from this seed.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
-    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16.")] = "float32",
+    models: Models,
+    geometry: GeometryText = "pad",
+    random_weights: RandomWeights = None,
+    device: Device = "auto",
+    dtype: Dtype = "float32",
     is_json: Annotated[bool, typer.Option("--json", help="For a program.")] = False,
 ) -> None:
     """Send coded images through a model and say whether every dot lands on its own patch.

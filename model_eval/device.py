@@ -1,6 +1,6 @@
 """Where networks run."""
 
-import torch
+from importlib.util import find_spec
 
 from stimuli.errors import InputError
 
@@ -13,11 +13,12 @@ def find_device(name: str) -> str:
     InputError
         It isn't on this machine.
     """
-    is_here = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
+    is_here = {"cuda": False, "mps": False, "cpu": True}
+    if find_spec("torch") is not None:
+        import torch
+
+        is_here["cuda"] = torch.cuda.is_available()
+        is_here["mps"] = torch.backends.mps.is_available()
     if name == "auto":
         return next(device for device, here in is_here.items() if here)
     if not is_here.get(name.partition(":")[0], False):

@@ -5,18 +5,31 @@ number of images. What can't be read of a trial (no image, no mask, an object sm
 counted in a table of its own, never dropped silently.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from model_eval.card import Feature, ModelCard, choose_features, describe_card
-from model_eval.displays import Display, make_display
+from model_eval.cache import (
+    Entry,
+    Explanation,
+    describe_image,
+    explain_entry,
+    find_entry,
+    make_parts,
+    read_entry,
+    write_entry,
+)
+from model_eval.card import ModelCard, choose_features, describe_card
+from model_eval.device import find_device
+from model_eval.keep import FeatureKeeper
 from model_eval.options import EvaluationOptions
+from model_eval.reading import PlannedImage, load_planned, plan_batches, plan_images, read_batch
 from model_eval.readouts import choose_readouts
-from model_eval.reduce import HIGH_NORM_RATIO, ImageReducer, Plan, make_plan
+from model_eval.reduce import HIGH_NORM_RATIO, Plan, make_plan
 from model_eval.results import (
     ALL_READOUTS,
     ImageResult,
@@ -27,15 +40,15 @@ from model_eval.results import (
     tabulate_skipped,
     tabulate_summaries,
 )
-from model_eval.source import Array, FeatureSource, SourceImage
+from model_eval.source import FeatureSource
 from model_eval.sources.find import load_model
-from stimuli.benchmark import Benchmark, load_scene_mask, load_trial_image
+from stimuli.benchmark import Benchmark, hash_file
 from stimuli.errors import InputError
-from stimuli.geometry import PatchGrid, fit_image, parse_geometry
+from stimuli.geometry import parse_geometry
 
 _PACKAGES = ("torch", "timm", "numpy", "scipy", "pillow")
 
-__all__ = ["Evaluation", "EvaluationOptions", "evaluate_model", "evaluate_source"]
+__all__ = ["Evaluation", "EvaluationOptions", "Storage", "evaluate_model", "evaluate_source"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +76,33 @@ class Evaluation:
     summaries: pd.DataFrame
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """What a run keeps on disk besides its tables.
+
+    Attributes
+    ----------
+    cache
+        Folder of images' results, so that an interrupted run continues; None keeps none.
+    features
+        Folder for the features themselves; None keeps none. Such a run takes nothing from the cache.
+    """
+
+    cache: Path | None = None
+    features: Path | None = None
+
+
+NOTHING_KEPT = Storage()
+OnProgress = Callable[[int, int], None]
+
+
 def evaluate_model(
     name: str,
     benchmark: Benchmark,
     *,
     options: EvaluationOptions,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    storage: Storage = NOTHING_KEPT,
 ) -> Evaluation:
     """Return a named model's readouts of a benchmark's trials.
 
@@ -82,16 +116,21 @@ def evaluate_model(
         What to read and how.
     on_progress
         Called with images done and images in all.
+    storage
+        What to keep on disk.
 
     Raises
     ------
     InputError
         The model can't be had or can't read these images, or no trial has an image.
     """
+    options = replace(options, device=find_device(options.device))
     source = load_model(
         name, random_seed=options.random_weights, device=options.device, dtype=options.dtype
     )
-    return evaluate_source(source, benchmark, options=options, on_progress=on_progress)
+    return evaluate_source(
+        source, benchmark, options=options, on_progress=on_progress, storage=storage
+    )
 
 
 def evaluate_source(
@@ -99,22 +138,156 @@ def evaluate_source(
     benchmark: Benchmark,
     *,
     options: EvaluationOptions,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
+    storage: Storage = NOTHING_KEPT,
 ) -> Evaluation:
     """Return a loaded model's readouts; see `evaluate_model`."""
-    card = source.card
-    features = choose_features(card, layers=options.layers, representations=options.representations)
-    plan = make_plan(card, features, choose_readouts(options.readouts), options=options)
-    images = plan_images(benchmark, card, options.geometry)
+    plan = plan_reading(source.card, options)
+    images = plan_images(benchmark, source.card, options.geometry)
+    run = Run(source=source, benchmark=benchmark, plan=plan, storage=storage)
     results: list[ImageResult] = []
+    n_cached = 0
     for batch in plan_batches(images, options.batch_size):
-        results.extend(read_batch(source, [load_planned(benchmark, item) for item in batch], plan))
+        found = run.read_or_recall(batch)
+        results.extend(found.results)
+        n_cached += found.n_cached
         if on_progress is not None:
             on_progress(len(results), len(images))
-    return make_evaluation(plan, benchmark, results)
+    return make_evaluation(plan, benchmark, results, n_cached=n_cached)
 
 
-def make_evaluation(plan: Plan, benchmark: Benchmark, results: Sequence[ImageResult]) -> Evaluation:
+def explain_cache(
+    name: str, benchmark: Benchmark, *, options: EvaluationOptions, cache: Path
+) -> list[Explanation]:
+    """Return of each image whether its result is known, and if not, what differs; reads nothing.
+
+    Raises
+    ------
+    InputError
+        The model can't be had, or it is one of those that are never cached.
+    """
+    options = replace(options, device=find_device(options.device))
+    source = load_model(
+        name, random_seed=options.random_weights, device=options.device, dtype=options.dtype
+    )
+    plan = plan_reading(source.card, options)
+    run = Run(source=source, benchmark=benchmark, plan=plan, storage=Storage(cache=cache))
+    if not run.is_cached:
+        raise InputError(
+            f"{source.card.name}: its weights have no known hash, so its results are never cached"
+        )
+    images = plan_images(benchmark, source.card, options.geometry)
+    return [
+        explain_entry(entry)
+        for batch in plan_batches(images, options.batch_size)
+        for entry in run.find_entries(batch)
+    ]
+
+
+def plan_reading(card: ModelCard, options: EvaluationOptions) -> Plan:
+    """Return what is read of a model."""
+    features = choose_features(card, layers=options.layers, representations=options.representations)
+    return make_plan(card, features, choose_readouts(options.readouts), options=options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchResults:
+    """What came of one batch, and how many of its images were known already."""
+
+    results: tuple[ImageResult, ...]
+    n_cached: int
+
+
+class Run:
+    """One model on one benchmark, with what it keeps on disk.
+
+    Parameters
+    ----------
+    source, benchmark, plan
+        What is read of what.
+    storage
+        What is kept.
+    """
+
+    def __init__(
+        self, *, source: FeatureSource, benchmark: Benchmark, plan: Plan, storage: Storage
+    ) -> None:
+        self._source = source
+        self._benchmark = benchmark
+        self._plan = plan
+        options = plan.options
+        geometry = str(parse_geometry(options.geometry))
+        self._cache = storage.cache
+        self._parts = (
+            make_parts(plan, geometry=geometry, device=options.device, versions=find_versions())
+            if storage.cache is not None
+            else None
+        )
+        self._keeper = (
+            FeatureKeeper(storage.features, source.card, geometry=geometry)
+            if storage.features is not None
+            else None
+        )
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether results are kept and looked up."""
+        return self._cache is not None and self._parts is not None
+
+    def read_or_recall(self, batch: Sequence[PlannedImage]) -> BatchResults:
+        """Return a batch's results, from the cache where all of them are there."""
+        entries = self.find_entries(batch)
+        known = [read_entry(entry) for entry in entries]
+        recalled = tuple(result for result in known if result is not None)
+        if self._keeper is None and len(recalled) == len(batch):
+            return BatchResults(results=recalled, n_cached=len(recalled))
+        loaded = [load_planned(self._benchmark, item) for item in batch]
+        results = read_batch(self._source, loaded, self._plan, keeper=self._keeper)
+        for entry, result in zip(entries, results, strict=True) if entries else ():
+            write_entry(entry, result)
+        return BatchResults(results=tuple(results), n_cached=0)
+
+    def find_entries(self, batch: Sequence[PlannedImage]) -> list[Entry]:
+        """Return the cache's entry of each image; none where nothing is cached."""
+        if self._cache is None or self._parts is None:
+            return []
+        hashes = [
+            hash_file(self._benchmark.image_path(str(item.rows["image"].iloc[0]))) for item in batch
+        ]
+        return [
+            find_entry(
+                self._cache,
+                self._parts,
+                _describe_planned(self._benchmark, item, own, neighbours=hashes),
+            )
+            for item, own in zip(batch, hashes, strict=True)
+        ]
+
+
+def _describe_planned(
+    benchmark: Benchmark, planned: PlannedImage, image_sha256: str, *, neighbours: Sequence[str]
+) -> dict[str, Any]:
+    """Return what of an image its result depends on."""
+    mask = benchmark.mask_path(str(planned.rows["scene_id"].iloc[0]))
+    columns = ["trial_id", "dot1_x_px", "dot1_y_px", "dot2_x_px", "dot2_y_px"]
+    trials = planned.rows[columns].assign(
+        object1_id=planned.rows["object1_id"].fillna(0).astype(int),
+        object2_id=planned.rows["object2_id"].fillna(0).astype(int),
+    )
+    return describe_image(
+        image=str(planned.rows["image"].iloc[0]),
+        image_sha256=image_sha256,
+        mask_sha256=hash_file(mask) if mask.is_file() else None,
+        trials=[
+            {str(name): value for name, value in row.items()} for row in trials.to_dict("records")
+        ],
+        neighbours=neighbours if len(neighbours) > 1 else (),
+    )
+
+
+def make_evaluation(
+    plan: Plan, benchmark: Benchmark, results: Sequence[ImageResult], *, n_cached: int = 0
+) -> Evaluation:
     """Return the tables of a model from the results of all images."""
     model = plan.card.name
     trials = benchmark.trials
@@ -131,82 +304,11 @@ def make_evaluation(plan: Plan, benchmark: Benchmark, results: Sequence[ImageRes
     skipped += [row for result in results for row in result.skipped]
     return Evaluation(
         readouts=tabulate_readouts(model, results, order=order),
-        model_record=describe_run(plan, results),
+        model_record={**describe_run(plan, results), "n_images_from_cache": n_cached},
         skipped=tabulate_skipped(skipped),
         scenes=tabulate_scenes(model, results),
         summaries=tabulate_summaries(model, results),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedImage:
-    """An image to read: the rows of its trials and how it becomes the model's input."""
-
-    rows: pd.DataFrame
-    grid: PatchGrid
-
-
-def plan_images(benchmark: Benchmark, card: ModelCard, geometry: str) -> list[PlannedImage]:
-    """Return the images with their trials and grids, ordered so that equal sizes lie together.
-
-    Raises
-    ------
-    InputError
-        No trial has an image, or the geometry can't serve one of them; its name is in the message.
-    """
-    trials = benchmark.trials
-    parsed = parse_geometry(geometry)
-    planned = []
-    for _, rows in trials[trials["image"].notna()].groupby("image", sort=False):
-        width, height = int(rows["width_px"].iloc[0]), int(rows["height_px"].iloc[0])
-        try:
-            grid = fit_image(parsed, width_px=width, height_px=height, needs=card.needs)
-        except InputError as error:
-            raise InputError(f"{card.name}, image {rows['image'].iloc[0]!r}: {error}") from None
-        planned.append(PlannedImage(rows=rows, grid=grid))
-    if not planned:
-        raise InputError(
-            f"{card.name}: none of the {len(trials)} trials of {benchmark.folder} has an image; "
-            "import the benchmark with its photographs"
-        )
-    return sorted(planned, key=lambda item: (item.grid.input_height_px, item.grid.input_width_px))
-
-
-def plan_batches(
-    images: Sequence[PlannedImage], batch_size: int
-) -> Iterator[tuple[PlannedImage, ...]]:
-    """Yield batches of equal input size; `images` are sorted by it."""
-    sizes = [(item.grid.input_height_px, item.grid.input_width_px) for item in images]
-    start = 0
-    for end in range(1, len(images) + 1):
-        if end == len(images) or sizes[end] != sizes[start]:
-            for first in range(start, end, batch_size):
-                yield tuple(images[first : min(first + batch_size, end)])
-            start = end
-
-
-def load_planned(benchmark: Benchmark, planned: PlannedImage) -> tuple[SourceImage, Display]:
-    """Return an image and its trials, checked against the trial table."""
-    row = planned.rows.iloc[0]
-    loaded = load_trial_image(benchmark, row)
-    image = SourceImage(
-        name=str(row["image"]), sha256=loaded.sha256, pixels=loaded.pixels, grid=planned.grid
-    )
-    return image, make_display(planned.rows, load_scene_mask(benchmark, row))
-
-
-def read_batch(
-    source: FeatureSource, batch: Sequence[tuple[SourceImage, Display]], plan: Plan
-) -> list[ImageResult]:
-    """Run one forward pass and reduce what it gives to readouts, as it comes."""
-    reducers = [ImageReducer(plan, image, display) for image, display in batch]
-
-    def emit(feature: Feature, tokens: Array) -> None:
-        for reducer, own in zip(reducers, tokens, strict=True):
-            reducer.take(feature, own)
-
-    source.read([image for image, _ in batch], plan.features, emit)
-    return [reducer.result for reducer in reducers]
 
 
 def describe_run(plan: Plan, results: Sequence[ImageResult]) -> dict[str, Any]:

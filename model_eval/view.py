@@ -95,7 +95,9 @@ class LayerView(View):
     @cached_property
     def mean_token(self) -> np.ndarray:
         """Mean over the patches that hold image; float32 array, shape (n_dims,)."""
-        return as_numpy(self.tokens[self.patches.has_image].mean(0))
+        has_image = self.patches.has_image
+        weights = like(has_image / has_image.sum(), self.tokens)
+        return as_numpy(weights @ self.tokens)
 
     @cached_property
     def unit_tokens(self) -> Array:

@@ -2,7 +2,7 @@
 
 Near patches are alike, in an untrained network too, and near patches tend to share an object. For each
 image and layer the mean cosine of patches r apart (r rounded to whole patches) is taken off every
-cosine. The means come from all pairs of at most 256 anchor patches, on an even lattice, with all
+cosine. The means come from all pairs of at most 64 anchor patches, on an even lattice, with all
 others; padding takes no part.
 """
 
@@ -15,7 +15,7 @@ from model_eval.readouts.object_auc import apply_to_objects, auc_of_object
 from model_eval.readouts.registry import readout
 from model_eval.view import LayerView, as_numpy
 
-MAX_ANCHORS = 256
+MAX_ANCHORS = 64
 
 
 @readout("cosine_beyond_distance", kind="evidence_same")
@@ -52,21 +52,31 @@ def explain_by_distance(view: LayerView) -> np.ndarray:
 
     def compute() -> np.ndarray:
         patches = view.patches
-        anchors = choose_anchors(patches)
+        anchors, bins, known, counts = patches.remember("bins", lambda: _make_bins(patches))
         cosines = as_numpy(view.unit_tokens[anchors] @ view.unit_tokens.T)
-        distances = patches.remember(
-            "anchor distances", lambda: measure_distances(patches, anchors)
-        )
-        inside = np.broadcast_to(patches.has_image, cosines.shape)
-        longest = patches.grid.n_rows + patches.grid.n_columns
-        counts = np.bincount(distances[inside], minlength=longest)
-        sums = np.bincount(distances[inside], weights=cosines[inside], minlength=longest)
+        sums = np.bincount(bins, weights=cosines.ravel())[known]
         # A distance that no anchor has is explained like the farthest one that is known.
-        known = np.flatnonzero(counts)
-        means = np.interp(np.arange(longest), known, sums[known] / counts[known])
+        longest = patches.grid.n_rows + patches.grid.n_columns
+        means = np.interp(np.arange(longest), known, sums / counts)
         return view.check(means.astype(np.float32), "cosine similarities")
 
     return view.remember("explained by distance", compute)
+
+
+def _make_bins(
+    patches: PatchDisplay,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Anchors; distance of each pair, flat; distances that occur; how many pairs have each.
+
+    Pairs with padding have a distance of their own behind all others, which is left out.
+    """
+    anchors = choose_anchors(patches)
+    distances = measure_distances(patches, anchors)
+    longest = patches.grid.n_rows + patches.grid.n_columns
+    bins = np.where(patches.has_image, distances, longest).ravel()
+    counts = np.bincount(bins, minlength=longest + 1)[:longest]
+    known = np.flatnonzero(counts)
+    return anchors, bins, known, counts[known]
 
 
 def measure_distances(patches: PatchDisplay, origins: np.ndarray) -> np.ndarray:
@@ -78,7 +88,7 @@ def measure_distances(patches: PatchDisplay, origins: np.ndarray) -> np.ndarray:
 
 
 def choose_anchors(patches: PatchDisplay) -> np.ndarray:
-    """Return at most 256 patches that hold image, on an even lattice."""
+    """Return at most 64 patches that hold image, on an even lattice."""
     n_image = int(patches.has_image.sum())
     step = math.ceil(math.sqrt(n_image / MAX_ANCHORS))
     grid = patches.grid

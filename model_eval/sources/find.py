@@ -3,6 +3,7 @@
 from difflib import get_close_matches
 from importlib.util import find_spec
 
+from model_eval.device import find_device
 from model_eval.source import FeatureSource
 from model_eval.sources import packaged_names
 from stimuli.errors import InputError
@@ -40,8 +41,6 @@ def load_model(
 
         return LowLevelControl(name)
     _check_torch(name)
-    from model_eval.device import find_device
-
     device = find_device(device)
     if name in packaged_names.EFFICIENTNET:
         from model_eval.sources.packaged import load_packaged
