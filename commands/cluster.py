@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # What a cluster job asks for unless --job-options says otherwise.
 JOB_DEFAULTS = {"cores": "4", "memory": "16GB", "walltime": "04:00:00"}
+# A job is one model at a time: its threads are the model's.
+_ONE_MODEL: dict[str, Any] = {"processes": 1}
 _WHOLE_NUMBERS = {"cores", "processes"}
 
 
@@ -52,9 +54,7 @@ def run_on_cluster(
     if prints_only:
         if kind is None:
             raise InputError("--print-job goes with --cluster slurm, pbs or sge")
-        # The address in the script is that of the evaluating process, another one in each run.
-        with _make_cluster(kind, parse_job_options(job_options), host="127.0.0.1") as cluster:
-            print_result(cluster.job_script())
+        print_result(write_job_script(kind, parse_job_options(job_options)))
         return {}
     from distributed import Client
 
@@ -90,19 +90,37 @@ def parse_job_options(text: str) -> dict[str, Any]:
     return found
 
 
-def _make_cluster(kind: ClusterKind, options: dict[str, Any], *, host: str | None = None) -> Any:  # noqa: ANN401 (dask's, untyped)
+def write_job_script(kind: ClusterKind, options: dict[str, Any]) -> str:
+    """Return the script that is handed to the scheduler for each job.
+
+    Raises
+    ------
+    InputError
+        dask-jobqueue has no such option.
+    """
+    from dask_jobqueue.pbs import PBSJob
+    from dask_jobqueue.sge import SGEJob
+    from dask_jobqueue.slurm import SLURMJob
+
+    classes = {"slurm": SLURMJob, "pbs": PBSJob, "sge": SGEJob}
+    try:
+        # The address is that of the evaluating process, another one in each run.
+        job = classes[kind](
+            scheduler="tcp://EVALUATING-MACHINE:PORT", name="objecthood", **(_ONE_MODEL | options)
+        )
+    except (TypeError, ValueError) as error:
+        raise InputError(f"--cluster {kind}, --job-options: {error}") from error
+    return job.job_script()
+
+
+def _make_cluster(kind: ClusterKind, options: dict[str, Any]) -> Any:  # noqa: ANN401 (dask's, untyped)
     from dask_jobqueue.pbs import PBSCluster
     from dask_jobqueue.sge import SGECluster
     from dask_jobqueue.slurm import SLURMCluster
 
+    write_job_script(kind, options)  # refuses what isn't an option before anything is started
     classes = {"slurm": SLURMCluster, "pbs": PBSCluster, "sge": SGECluster}
-    scheduler: dict[str, Any] = {"dashboard_address": None} | ({"host": host} if host else {})
-    # A job is one model at a time: its threads are the model's.
-    settings = {"processes": 1, "interface": None, "scheduler_options": scheduler}
-    try:
-        return classes[kind](**(settings | options))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"--cluster {kind}, --job-options: {error}") from error
+    return classes[kind](scheduler_options={"dashboard_address": None}, **(_ONE_MODEL | options))
 
 
 def _start(kind: ClusterKind | None, *, n_workers: int, job_options: str) -> Any:  # noqa: ANN401 (dask's)
