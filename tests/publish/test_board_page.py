@@ -154,7 +154,7 @@ def test_headers_sort_both_ways_say_so_and_keep_rows_without_a_value_last(visit,
     page.keyboard.press("Enter")
     assert header.get_attribute("aria-sort") == "ascending"
     assert first.locator("th[aria-sort]").count() == 1
-    first.locator("th.c-model button").click()
+    first.locator("thead th.c-model button").click()
     assert first.locator("tbody").last.locator(".name").inner_text() != "control:condition"
     for _ in range(2):
         first.locator("th.c-headline button").click()
