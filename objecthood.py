@@ -15,6 +15,7 @@ from commands.demo import demo
 from commands.human import human
 from commands.publish import figures, leaderboard
 from commands.scores import evaluate, score
+from commands.stats import explain
 from commands.submit import submit_check
 from stimuli.errors import InputError
 
@@ -31,7 +32,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(trials.app, name="trials")
 app.add_typer(models.app, name="models")
 app.add_typer(session.app, name="session")
-for command in (demo, human, evaluate, score, leaderboard, submit_check, figures):
+for command in (demo, human, evaluate, score, explain, leaderboard, submit_check, figures):
     app.command()(command)
 
 

@@ -2,6 +2,7 @@
 
 import pandera.pandas as pa
 
+from analysis.statistic_tables import Explained, MixedScores
 from analysis.tables import Exclusions, Human, Scores
 from experiment.tables import Responses
 from model_eval.tables import Readouts
@@ -15,6 +16,8 @@ TABLES: tuple[tuple[str, type[pa.DataFrameModel]], ...] = (
     ("exclusions.csv", Exclusions),
     ("readouts/*.parquet", Readouts),
     ("scores (rows of scores/*.json)", Scores),
+    ("mixed.csv", MixedScores),
+    ("explained.csv", Explained),
 )
 
 INTRODUCTION = """# Code book

@@ -1,7 +1,8 @@
 """Controls that need no image: what every model should beat (methods 1.7).
 
 ``control:condition`` predicts each trial by the mean RT of its condition (same or different, close
-or far); ``control:distance`` by the distance between the dots.
+or far); ``control:distance`` by the distance between the dots; ``control:leak`` by condition and the
+mean RT of the scene's other trials, which a learned readout must not come near for that reason.
 """
 
 from collections.abc import Callable
@@ -9,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+from analysis.baselines import predict_condition, predict_leak
 from analysis.human import ReactionTimes
 from analysis.rows import select_rows
-from analysis.scoring import predict_condition
 from model_eval.tables import Readouts
 from stimuli.table_io import check_table
 
@@ -54,6 +55,11 @@ def _condition_means(trials: pd.DataFrame, times: ReactionTimes) -> pd.Series:
     return pd.Series(predict_condition(rows), index=np.asarray(rows.trial_ids, dtype=object))
 
 
+def _leak(trials: pd.DataFrame, times: ReactionTimes) -> pd.Series:
+    rows = select_rows(times, trials)
+    return pd.Series(predict_leak(rows), index=np.asarray(rows.trial_ids, dtype=object))
+
+
 def _distance(trials: pd.DataFrame, _times: ReactionTimes) -> pd.Series:
     return trials.set_index("trial_id")["distance_px"]
 
@@ -61,4 +67,5 @@ def _distance(trials: pd.DataFrame, _times: ReactionTimes) -> pd.Series:
 TABLE_CONTROLS: dict[str, tuple[str, Callable[[pd.DataFrame, ReactionTimes], pd.Series]]] = {
     "control:condition": ("condition mean", _condition_means),
     "control:distance": ("distance", _distance),
+    "control:leak": ("condition and other trials", _leak),
 }

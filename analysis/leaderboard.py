@@ -57,7 +57,12 @@ _QUANTITIES = (
     "r_over_split_half",
     "r_over_attainable",
     "r_over_one_vs_rest",
+    "attainable_low_r",
+    "attainable_high_r",
+    "r_over_attainable_low",
+    "r_over_attainable_high",
     "control_condition_r",
+    "control_leak_r",
     "note",
 )
 # Comes with the comparison of models, where score files carry it.

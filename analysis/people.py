@@ -186,6 +186,10 @@ def summarise_people(people: PeopleAnalysis, benchmark: Benchmark) -> dict[str, 
         "attainable_r": whole.attainable_r,
         "one_vs_rest_r": whole.one_vs_rest_r,
         "one_vs_rest_sem": whole.one_vs_rest_sem,
+        "intervals_r": {
+            name: [getattr(whole, f"{name}_low_r"), getattr(whole, f"{name}_high_r")]
+            for name in ("split_half", "spearman_brown", "attainable", "one_vs_rest")
+        },
         "rules": describe_rules(people.rules),
         "presentations": {
             str(name): int(n)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
+from analysis.baselines import predict_condition, predict_leak
 from analysis.ceiling_intervals import attainable_in_replicates
 from analysis.human import ReactionTimes
 from analysis.jackknife import jackknife_interval
@@ -139,14 +140,17 @@ def check_readouts(
 def _score_one(difficulty: np.ndarray, people: People) -> Iterator[dict[str, object]]:
     """Yield a record for each metric of one readout."""
     rows = people.rows
-    condition = predict_condition(rows)
+    baselines = {"condition": predict_condition(rows), "leak": predict_leak(rows)}
     for subset in SUBSETS:
         if subset.trials not in people.whole:
             continue
         whole = people.whole[subset.trials]
         keep = whole.is_used
         estimates = correlate_subset(subset, difficulty[keep], whole.target)
-        control = correlate_subset(subset, condition[keep], whole.target)
+        controls = {
+            name: correlate_subset(subset, predicted[keep], whole.target)
+            for name, predicted in baselines.items()
+        }
         drawn = [
             correlate_subset(subset, difficulty[aim.is_used], aim.target)
             for aim in (aims[subset.trials] for aims in people.drawn if subset.trials in aims)
@@ -159,11 +163,11 @@ def _score_one(difficulty: np.ndarray, people: People) -> Iterator[dict[str, obj
                 float(estimates[name][0]),
                 people,
                 interval=interval,
-                control=float(control[name][0]),
+                controls={what: float(r[name][0]) for what, r in controls.items()},
                 keep=keep,
                 share=shares.get(name),
             )
-    yield _score_published(difficulty, condition, people)
+    yield _score_published(difficulty, baselines, people)
 
 
 def _share_intervals(
@@ -206,7 +210,7 @@ def _estimate(estimate: float, drawn: list[np.ndarray], people: People) -> Inter
 
 
 def _score_published(
-    difficulty: np.ndarray, condition: np.ndarray, people: People
+    difficulty: np.ndarray, baselines: dict[str, np.ndarray], people: People
 ) -> dict[str, object]:
     estimate = float(np.mean(_with_halves(difficulty, people.halves)))
     drawn = [_with_halves(difficulty, pair) for pair in people.drawn_halves]
@@ -215,7 +219,10 @@ def _score_published(
         estimate,
         people,
         interval=_estimate(estimate, drawn, people),
-        control=float(np.mean(_with_halves(condition, people.halves))),
+        controls={
+            name: float(np.mean(_with_halves(predicted, people.halves)))
+            for name, predicted in baselines.items()
+        },
         keep=np.ones(len(difficulty), dtype=bool),
     )
 
@@ -231,7 +238,7 @@ def _record(
     people: People,
     *,
     interval: Interval,
-    control: float,
+    controls: dict[str, float],
     keep: np.ndarray,
     share: Interval | None = None,
 ) -> dict[str, object]:
@@ -259,7 +266,8 @@ def _record(
             "attainable_high_r": ceiling.attainable_high_r,
             "r_over_attainable_low": None if share is None else share.low,
             "r_over_attainable_high": None if share is None else share.high,
-            "control_condition_r": control,
+            "control_condition_r": controls["condition"],
+            "control_leak_r": controls["leak"],
             "n_trials": int(keep.sum()),
             "n_scenes": len(np.unique(people.rows.scenes[keep])),
             "n_people": ceiling.n_people,
@@ -267,23 +275,6 @@ def _record(
             "note": "; ".join(notes) or None,
         }
     )
-
-
-def predict_condition(rows: Rows) -> np.ndarray:
-    """Return the mean RT of each trial's condition: what is predicted without any image.
-
-    The mean is over all scenes, the trial's own included: leaving the trial's scene out makes the
-    prediction fall as the trial's own RT rises, which turns the correlation negative
-    (docs/decisions/0003).
-
-    Returns
-    -------
-    float array, shape (n_trials,)
-        Seconds.
-    """
-    mean = rows.mean_rt_s
-    total = np.bincount(rows.cells, weights=mean, minlength=1)
-    return (total / np.maximum(np.bincount(rows.cells, minlength=1), 1))[rows.cells]
 
 
 def _divide(value: float, ceiling: float | None) -> float | None:

@@ -107,6 +107,10 @@ class Scores(pa.DataFrameModel):
     control_condition_r: Series[float] = pa.Field(
         nullable=True, description="the four condition means' r on the same rows"
     )
+    control_leak_r: Series[float] = pa.Field(
+        nullable=True,
+        description="condition and the scene's other trials: what memorised scenes reach",
+    )
     n_trials: Series[int] = pa.Field(ge=0, description="trials in the score, ceiling and control")
     n_scenes: Series[int] = pa.Field(ge=0, description="photographs among them")
     n_people: Series[int] = pa.Field(ge=0, description="people among them")

@@ -61,12 +61,17 @@ def format_summary(summary: dict[str, Any]) -> str:
         f"({row['n_trials']} trials)"
         for row in summary["conditions"]
     ]
-    lines += [
-        _ceiling_line("split half", summary["split_half_r"], summary["split_half_sd"], "SD"),
-        _ceiling_line("Spearman-Brown", summary["spearman_brown_r"], None, ""),
-        _ceiling_line("attainable", summary["attainable_r"], None, ""),
-        _ceiling_line("one vs rest", summary["one_vs_rest_r"], summary["one_vs_rest_sem"], "SEM"),
-    ]
+    spreads = {
+        "split_half": ("split half", ", SD over halves", summary["split_half_sd"]),
+        "spearman_brown": ("Spearman-Brown", "", None),
+        "attainable": ("attainable", "", None),
+        "one_vs_rest": ("one vs rest", ", SEM over people", summary["one_vs_rest_sem"]),
+    }
+    for key, (name, what, spread) in spreads.items():
+        interval = summary["intervals_r"][key]
+        lines.append(_ceiling_line(name, summary[f"{key}_r"], interval=interval))
+        if spread is not None:
+            lines[-1] += f"{what} {spread:.3f}"
     counts = ", ".join(f"{name} {n}" for name, n in summary["presentations"].items() if n)
     flagged = "".join(
         f"; flagged and kept {name} {n}" for name, n in summary["flagged_and_kept"].items()
@@ -79,7 +84,9 @@ def format_summary(summary: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _ceiling_line(name: str, value: float | None, spread: float | None, what: str) -> str:
+def _ceiling_line(name: str, value: float | None, *, interval: list[float | None]) -> str:
     if value is None:
         return f"  {name:<16} not available (see ceilings.json)"
-    return f"  {name:<16} r = {value:.3f}" + ("" if spread is None else f" ({what} {spread:.3f})")
+    low, high = interval
+    ends = "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]"
+    return f"  {name:<16} r = {value:.3f}{ends}"

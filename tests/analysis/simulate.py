@@ -49,6 +49,40 @@ def make_times(trials, rng, *, n_people=20, trial_sd=0.06, noise_sd=0.2, scene_s
     return times, truth
 
 
+def make_log_times(
+    trials,
+    rng,
+    *,
+    readout_effect,
+    readout,
+    n_people=16,
+    slope_sd=0.0,
+    scene_sd=0.05,
+    trial_sd=0.06,
+    noise_sd=0.2,
+    share=0.6,
+):
+    """Return log-normal RTs: person, scene and trial effects, and the readout's, by person."""
+    scenes, names = pd.factorize(trials["scene_id"])
+    n = len(trials)
+    values = np.zeros(n) if readout is None else np.asarray(readout)
+    slopes = readout_effect + slope_sd * rng.standard_normal((n_people, 1))
+    log_rt = (
+        rng.normal(0, 0.15, (n_people, 1))
+        + rng.normal(0, scene_sd, len(names))[scenes]
+        + rng.normal(0, trial_sd, n)
+        + slopes * values
+        + rng.normal(0, noise_sd, (n_people, n))
+    )
+    rt_s = 0.9 * np.exp(log_rt)
+    rt_s[rng.random(rt_s.shape) > share] = np.nan
+    return ReactionTimes(
+        rt_s=rt_s,
+        participant_ids=tuple(f"p{k:03d}" for k in range(n_people)),
+        trial_ids=tuple(trials["trial_id"]),
+    )
+
+
 def make_responses(times):
     """Return the responses table of a matrix of RTs."""
     person, trial = np.nonzero(np.isfinite(times.rt_s))

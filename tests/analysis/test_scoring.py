@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
+from analysis.baselines import predict_condition
 from analysis.metrics import signed_difficulty
 from analysis.rows import select_rows
-from analysis.scoring import ScoreSettings, predict_condition, score_readouts
+from analysis.scoring import ScoreSettings, score_readouts
 from stimuli.errors import TableError
 from tests.analysis.simulate import make_readouts, make_times, make_trials
 
