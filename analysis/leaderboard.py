@@ -192,7 +192,8 @@ def _widen(files: RecordedScores) -> pd.DataFrame:
         for name in quantities
     }
     board = pd.concat([board, pd.DataFrame(named, index=board.index)], axis=1)
-    return _number_layers(board.drop(columns="file").reset_index(drop=True).infer_objects())
+    board = board.drop(columns="file").reset_index(drop=True).infer_objects()
+    return _number_layers(board.copy())  # in one piece: columns are added to it
 
 
 def _tabulate_facts(files: RecordedScores) -> pd.DataFrame:
