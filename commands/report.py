@@ -42,7 +42,7 @@ def report(
     folder = out or results / "report"
     opened = open_benchmark(benchmark)
     files = read_score_files(results)
-    pictures = draw_all(files, opened, folder=folder / "figures")
+    pictures = draw_all(files, opened, folder=folder / "figures", results=results)
     audited, picture = _audit(benchmark, folder, is_wanted=with_audit)
     parts = ReportParts(
         benchmark=opened,
