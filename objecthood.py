@@ -14,6 +14,7 @@ from commands.console import say
 from commands.demo import demo
 from commands.human import human
 from commands.publish import figures, leaderboard
+from commands.report import report
 from commands.scores import evaluate, score
 from commands.stats import explain
 from commands.submit import submit_check
@@ -32,7 +33,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(trials.app, name="trials")
 app.add_typer(models.app, name="models")
 app.add_typer(session.app, name="session")
-for command in (demo, human, evaluate, score, explain, leaderboard, submit_check, figures):
+for command in (demo, human, evaluate, score, explain, leaderboard, submit_check, figures, report):
     app.command()(command)
 
 
