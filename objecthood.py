@@ -15,7 +15,7 @@ from commands.demo import demo
 from commands.human import human
 from commands.publish import figures, leaderboard
 from commands.scores import evaluate, score
-from commands.stats import explain
+from commands.stats import compare, explain, layers
 from stimuli.errors import InputError
 
 app = typer.Typer(
@@ -31,7 +31,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(trials.app, name="trials")
 app.add_typer(models.app, name="models")
 app.add_typer(session.app, name="session")
-for command in (demo, human, evaluate, score, leaderboard, figures, explain):
+for command in (demo, human, evaluate, score, leaderboard, figures, explain, compare, layers):
     app.command()(command)
 
 
