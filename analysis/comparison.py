@@ -2,8 +2,8 @@
 
 All readouts on the same rows meet the same draws of scenes and people, so the variance of a difference
 is that of the paired differences: over scenes, plus what people do to both halves of the scenes alike
-(docs/decisions/0004), on Fisher's z of the headline metric. Pairs are tested by the normal
-distribution and corrected by Holm (default) or Benjamini-Hochberg. A model's rank interval runs from one
+(docs/decisions/0004), on Fisher's z of the headline metric. Pairs are tested by Student's t with one
+degree of freedom less than there are people or scenes, whichever are fewer, and corrected by Holm (default) or Benjamini-Hochberg. A model's rank interval runs from one
 more than the number of models that are separably better to the number that are not separably worse;
 a letter is shared by models of which no pair is separable. A model and its copy differ by nothing and
 always tie.
@@ -20,7 +20,6 @@ from scipy import stats
 from analysis.layers import HEADLINE_SUBSET
 from analysis.metrics import HEADLINE_METRIC, correlate_subset
 from analysis.prepared import People, ScoreSettings, prepare_people
-from analysis.resampling import CONFIDENCE_Z
 from analysis.rows import Rows
 from stimuli.errors import InputError
 
@@ -82,7 +81,8 @@ def compare_models(
     if len(z) < 2:
         raise InputError(f"{len(z)} readouts have a headline value; comparing needs two")
     z = dict(sorted(z.items(), key=lambda item: -float(item[1][0][0])))
-    pairs = _test_pairs(z, correction)
+    df = min(len(rows.participant_ids), rows.n_scenes) - 1
+    pairs = _test_pairs(z, correction, df=df)
     return Comparison(ranking=_rank(z, pairs), pairs=pairs)
 
 
@@ -99,23 +99,24 @@ def _transform(values: np.ndarray, people: People) -> list[np.ndarray]:
         ]
 
 
-def _test_pairs(z: dict[str, list[np.ndarray]], correction: Correction) -> pd.DataFrame:
+def _test_pairs(z: dict[str, list[np.ndarray]], correction: Correction, *, df: int) -> pd.DataFrame:
     from statsmodels.stats.multitest import multipletests
 
+    critical = float(stats.t.ppf(1 - ALPHA / 2, df))
     records = []
     for first, second in combinations(z, 2):
         difference = [one - other for one, other in zip(z[first], z[second], strict=True)]
         estimate = float(difference[0][0])
         is_same = all(np.nanmax(np.abs(values)) < SAME_Z for values in difference)
         se = 0.0 if is_same else float(np.sqrt(_variance(difference[1:])))
-        p = 1.0 if is_same else float(2 * stats.norm.sf(abs(estimate) / se))
+        p = 1.0 if is_same else float(2 * stats.t.sf(abs(estimate) / se, df))
         records.append(
             {
                 "first": first,
                 "second": second,
                 "difference_z": estimate,
-                "ci_low_z": estimate - CONFIDENCE_Z * se,
-                "ci_high_z": estimate + CONFIDENCE_Z * se,
+                "ci_low_z": estimate - critical * se,
+                "ci_high_z": estimate + critical * se,
                 "p": p,
             }
         )
