@@ -1,13 +1,15 @@
 """Reading readouts that somebody computed elsewhere: CSV or parquet, one row per trial."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from analysis.scoring import check_readouts
 from model_eval.tables import KINDS, READOUT_KEY, Readouts
+from stimuli.benchmark import Benchmark
 from stimuli.errors import TableError
-from stimuli.table_io import FIRST_CSV_LINE, check_table, name_some, read_columns
+from stimuli.table_io import FIRST_CSV_LINE, check_table, name_some, read_columns, read_table
 
 NEEDED = ("trial_id", "readout", "kind", "value")
 
@@ -55,6 +57,40 @@ def read_readouts(
     if not allow_missing:
         _check_complete(table, trials, path)
     return table[[*READOUT_KEY, "kind", "trial_id", "value"]]
+
+
+def read_kept_readouts(
+    results: Path,
+    files: Iterable[tuple[Path, object, pd.DataFrame]],
+    *,
+    benchmark: Benchmark | None = None,
+) -> list[pd.DataFrame]:
+    """Return the readouts behind score files, where they are kept; a model without has no table.
+
+    Parameters
+    ----------
+    results
+        The folder with scores/ and readouts/.
+    files
+        The score files.
+    benchmark
+        Its published readouts serve where the folder has none of a model.
+
+    Raises
+    ------
+    TableError
+        A file breaks the schema.
+    """
+    found = []
+    for path, _, scores in files:
+        kept = results / "readouts" / f"{path.stem}.parquet"
+        published = None if benchmark is None else benchmark.folder / "published_readouts.parquet"
+        if kept.is_file():
+            found.append(read_table(kept, Readouts))
+        elif published is not None and published.is_file():
+            table = read_table(published, Readouts)
+            found.append(table[table["model"] == scores["model"].iloc[0]])
+    return [table for table in found if len(table)]
 
 
 def _read_columns(path: Path) -> pd.DataFrame:

@@ -4,7 +4,7 @@ One JSON file per model in `scores/`. The leaderboard is derived from these file
 and rebuilt.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from analysis.exclusions import rules_of
 from analysis.metrics import METRIC_VERSION
 from analysis.scoring import ScoreSettings
 from analysis.tables import Scores
+from model_eval.tables import READOUT_KEY
 from stimuli.benchmark import Benchmark
 from stimuli.errors import InputError
 from stimuli.provenance import find_commit, find_versions
@@ -52,6 +53,7 @@ def build_record(
         "benchmark_version": benchmark.manifest.version,
         "is_simulated": benchmark.manifest.is_simulated,
         "trials_sha256": benchmark.trials_sha256,
+        "responses_sha256": benchmark.responses_sha256,
         "exclusion_rules": [rule.name for rule in rules_of(benchmark.folder)],
         "settings": asdict(settings),
         "command": command,
@@ -60,6 +62,33 @@ def build_record(
         "versions": find_versions(_PACKAGES),
         "model": dict(model_record),
     }
+
+
+def summarise_readouts(readouts: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return each readout's mean, SD and number of trials, for a score file.
+
+    The mean of `object_auc_dot1` is the within/between metric of its layer (methods 1.5).
+    """
+    rows = []
+    for key, table in readouts.groupby(READOUT_KEY, sort=False, dropna=False):
+        texts = pd.Series(key, index=READOUT_KEY, dtype=object)
+        named = dict(zip(READOUT_KEY, texts.where(texts.notna(), None), strict=True))
+        named.pop("model")
+        value = table["value"]
+        spread = float(value.std()) if len(value) > 1 else None
+        rows.append(named | {"mean": float(value.mean()), "sd": spread, "n_trials": len(value)})
+    return rows
+
+
+def fill_readout_means(
+    files: Iterable[tuple[Path, dict[str, Any], pd.DataFrame]], readouts: Iterable[pd.DataFrame]
+) -> None:
+    """Give records that lack `readout_means` (older score files) those of their model's readouts."""
+    by_model = {str(table["model"].iloc[0]): table for table in readouts if len(table)}
+    for _, record, scores in files:
+        table = by_model.get(str(scores["model"].iloc[0]))
+        if "readout_means" not in record and table is not None:
+            record["readout_means"] = summarise_readouts(table)
 
 
 def write_score_file(scores: pd.DataFrame, record: Mapping[str, Any], *, folder: Path) -> Path:
@@ -85,10 +114,17 @@ def read_score_files(folder: Path) -> list[tuple[Path, dict[str, Any], pd.DataFr
             f"{folder}: no score files in {folder / 'scores'}. Make some with 'objecthood evaluate' "
             "or 'objecthood score'"
         )
-    return [_read_score_file(path) for path in paths]
+    return [read_score_file(path) for path in paths]
 
 
-def _read_score_file(path: Path) -> tuple[Path, dict[str, Any], pd.DataFrame]:
+def read_score_file(path: Path) -> tuple[Path, dict[str, Any], pd.DataFrame]:
+    """Return path, record and scores of one score file.
+
+    Raises
+    ------
+    InputError
+        It is damaged or of another format.
+    """
     content = read_json(path)
     if content.get("format") != FORMAT or not isinstance(content.get("scores"), list):
         raise InputError(

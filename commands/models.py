@@ -10,6 +10,7 @@ from commands.console import print_json, print_result, say
 app = typer.Typer(no_args_is_help=True, help="Models: what can be evaluated.")
 
 _SHOWN = 40
+_MARKS = {True: "ok", False: "WRONG", None: "note"}
 
 
 @app.command(name="list")
@@ -45,3 +46,43 @@ def _say_rest(*, n_found: int, n_shown: int, pattern: str | None) -> None:
             "name a part of it to see it" if pattern is None else "a longer pattern shows fewer"
         )
         say(f"{n_found - n_shown} more; {wanted}")
+
+
+@app.command()
+def check(
+    models: Annotated[list[str], typer.Argument(help="Names; see 'objecthood models list'.")],
+    geometry: Annotated[
+        str,
+        typer.Option(help="How images become input: pad, longest, square, shortest:PX, grid:16."),
+    ] = "pad",
+    random_weights: Annotated[
+        int | None, typer.Option(help="Use random weights from this seed.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16.")] = "float32",
+    is_json: Annotated[bool, typer.Option("--json", help="For a program.")] = False,
+) -> None:
+    """Send coded images through a model and say whether every dot lands on its own patch.
+
+    Reports grid, stride, prefix tokens, final norm, outlying tokens, and whether two runs and two
+    batch sizes agree. Ends with exit code 2 when something is wrong.
+
+    Example: `objecthood models check vit_small_patch14_dinov2`
+    """
+    import numpy as np
+
+    from model_eval.check import check_model, raise_if_failed
+    from model_eval.sources.find import load_model
+
+    reports = []
+    for name in models:
+        source = load_model(name, random_seed=random_weights, device=device, dtype=dtype)
+        reports.append(check_model(source, geometry=geometry, rng=np.random.default_rng(0)))
+        if not is_json:
+            print_result(reports[-1].model)
+            for line in reports[-1].lines:
+                print_result(f"  {_MARKS[line.has_passed]:<6}  {line.name}: {line.detail}")
+    if is_json:
+        print_json({"checks": [asdict(report) for report in reports]})
+    for report in reports:
+        raise_if_failed(report)

@@ -113,7 +113,6 @@ def evaluate_one(
         write_table(skipped, out / "skipped" / f"{safe_file_name(written)}.csv")
         counts = skipped.groupby("reason")["trial_id"].nunique()
         say(f"{written}: skipped " + ", ".join(f"{n} trials ({why})" for why, n in counts.items()))
-    write_table(readouts, out / "readouts" / f"{safe_file_name(written)}.parquet")
     score_and_save(readouts, benchmark, out=out, settings=settings, model_record=record)
 
 
@@ -125,14 +124,18 @@ def score_and_save(
     settings: "ScoreSettings",
     model_record: dict[str, object],
 ) -> None:
-    """Score one model's readouts and write its score file."""
+    """Write one model's readouts, score them, and write the score file."""
     from analysis.people import load_times
-    from analysis.records import build_record, write_score_file
+    from analysis.records import build_record, summarise_readouts, write_score_file
     from analysis.scoring import score_readouts
     from model_eval.tables import READOUT_KEY
+    from stimuli.benchmark import hash_file
+    from stimuli.table_io import safe_file_name, write_table
 
     times = load_times(benchmark)
     name = str(readouts["model"].iloc[0])
+    kept = out / "readouts" / f"{safe_file_name(name)}.parquet"
+    write_table(readouts, kept)
     n_readouts = len(readouts.drop_duplicates(READOUT_KEY))
     with progress_bar(f"scoring {name}", total=n_readouts) as advance:
         scores = score_readouts(
@@ -141,6 +144,8 @@ def score_and_save(
     record = build_record(
         benchmark, settings=settings, command=shlex.join(sys.argv), model_record=model_record
     )
+    record["readouts_sha256"] = hash_file(kept)
+    record["readout_means"] = summarise_readouts(readouts)
     path = write_score_file(scores, record, folder=out)
     say(f"{name}: {n_readouts} readout{'s' if n_readouts > 1 else ''} scored, {path}")
 

@@ -23,6 +23,9 @@ ConfigOption = Annotated[
     Path | None,
     typer.Option(help="JSON with settings that differ from the published study."),
 ]
+KeyboardOption = Annotated[
+    Literal["ptb", "iohub"], typer.Option(help="What times the keys: psychtoolbox or ioHub.")
+]
 LanguageOption = Annotated[
     str, typer.Option(help="Language of the instructions (en, de), or a text file.")
 ]
@@ -55,9 +58,10 @@ def run(
         str | None, typer.Option(help="Run although a check fails; the reason stands in every row.")
     ] = None,
     tracker: Annotated[
-        str | None, typer.Option(help="Gaze tracker: eyelink, or mouse for a demonstration.")
+        Literal["eyelink", "mouse"] | None,
+        typer.Option(help="Gaze tracker: eyelink, or mouse for a demonstration."),
     ] = None,
-    keyboard: Annotated[str, typer.Option(help="ptb (psychtoolbox) or iohub.")] = "ptb",
+    keyboard: KeyboardOption = "ptb",
     simulate: Annotated[bool, typer.Option(help="A simulated person answers.")] = False,
     window: Annotated[
         bool, typer.Option(help="Without a window: simulated people only, at full speed.")
@@ -77,7 +81,7 @@ def run(
     from experiment.launch import Request, prepare, run_request
     from experiment.screen import read_display
 
-    settings, practice_folder = _read_settings(config, practice)
+    settings, practice_folder = _read_settings(benchmark, config, practice)
     request = Request(
         benchmark=benchmark,
         participant=participant,
@@ -97,6 +101,9 @@ def run(
         events=events,
     )
     prepared = prepare(request)
+    n_practice = sum(trial.is_practice for trial in prepared.plan.trials)
+    if n_practice < settings.n_practice:
+        say(f"practice: {n_practice} displays; {settings.n_practice} are configured")
     _check_images(prepared)
     try:
         files = run_request(prepared, ask=_ask, on_report=_tell_report)
@@ -125,7 +132,7 @@ def simulate(
     """
     from experiment.study import simulate_study
 
-    settings, practice_folder = _read_settings(config, practice)
+    settings, practice_folder = _read_settings(benchmark, config, practice)
     with progress_bar("simulated people", total=people) as advance:
         n_rows = simulate_study(
             benchmark,
@@ -148,7 +155,7 @@ def check(
     display_name: DisplayNameOption = None,
     config: ConfigOption = None,
     language: LanguageOption = "en",
-    keyboard: Annotated[str, typer.Option(help="ptb (psychtoolbox) or iohub.")] = "ptb",
+    keyboard: KeyboardOption = "ptb",
     as_json: Annotated[bool, typer.Option("--json", help="Print the page as JSON.")] = False,
 ) -> None:
     """Check screen, keys, sound and disk before people arrive; exit code 1 on a fail.
@@ -161,7 +168,7 @@ def check(
     from stimuli.benchmark import open_benchmark
 
     opened = open_benchmark(benchmark)
-    settings, _ = _read_settings(config, None)
+    settings, _ = _read_settings(benchmark, config, None)
     report = check_apparatus(
         opened,
         display=read_display(display, name=display_name),
@@ -178,13 +185,94 @@ def check(
     raise typer.Exit(1 if report.status == "fail" else 0)
 
 
-def _read_settings(config: Path | None, practice: str | None) -> tuple:
+@app.command()
+def preview(
+    benchmark: BenchmarkArgument,
+    out: Annotated[Path, typer.Option(help="Folder for the pictures.")],
+    display: DisplayOption = "window",
+    display_name: DisplayNameOption = None,
+    config: ConfigOption = None,
+    language: LanguageOption = "en",
+    practice: PracticeOption = None,
+    trial: Annotated[str | None, typer.Option(help="Which display; the first by default.")] = None,
+) -> None:
+    """Take a screenshot of every phase, for the methods section and for ethics committees.
+
+    Example: `objecthood session preview bench/mine --display displays.yaml --out pictures`
+    """
+    from experiment.preview import write_preview
+    from experiment.screen import read_display
+
+    settings, practice_folder = _read_settings(benchmark, config, practice)
+    paths = write_preview(
+        benchmark,
+        out,
+        display=read_display(display, name=display_name),
+        config=settings,
+        language=language,
+        practice=practice_folder,
+        trial_id=trial,
+    )
+    for path in paths:
+        print_result(str(path))
+
+
+@app.command()
+def export(
+    benchmark: BenchmarkArgument,
+    bids: Annotated[Path | None, typer.Option(help="Folder for a BIDS data set.")] = None,
+    psych_ds: Annotated[Path | None, typer.Option(help="Folder for a Psych-DS data set.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the data set.")] = None,
+    licence: Annotated[str | None, typer.Option(help="Licence of the data set.")] = None,
+    author: Annotated[list[str] | None, typer.Option(help="An author; may be repeated.")] = None,
+) -> None:
+    """Write the responses as a data set that others can read.
+
+    Example: `objecthood session export bench/mine --bids out/bids --licence CC0`
+    """
+    from experiment.bids import export_bids
+    from experiment.export import About
+    from experiment.psych_ds import export_psych_ds
+    from stimuli.benchmark import open_benchmark
+    from stimuli.errors import InputError
+
+    if bids is None and psych_ds is None:
+        raise InputError("nothing to do: name a folder with --bids or --psych-ds")
+    opened = open_benchmark(benchmark)
+    about = About(
+        name=name or opened.manifest.name,
+        licence=licence or opened.manifest.licence,
+        authors=tuple(author or ()),
+    )
+    for folder, write in ((bids, export_bids), (psych_ds, export_psych_ds)):
+        if folder is not None:
+            n_runs = write(opened, folder, about=about)
+            say(f"{n_runs} runs in {folder}")
+
+
+@app.command("import")
+def import_(
+    benchmark: BenchmarkArgument,
+    bids: Annotated[Path, typer.Option(help="A data set of 'session export --bids'.")],
+) -> None:
+    """Read the responses of an exported data set back into a benchmark folder without people.
+
+    Example: `objecthood session import bench/copy --bids out/bids`
+    """
+    from experiment.bids import import_bids
+    from stimuli.benchmark import open_benchmark
+
+    path, n_rows = import_bids(open_benchmark(benchmark), bids)
+    say(f"{n_rows} rows in {path}")
+
+
+def _read_settings(benchmark: Path, config: Path | None, practice: str | None) -> tuple:
     """Return the configuration and the folder to practise on."""
     from dataclasses import replace
 
-    from experiment.config import read_config
+    from experiment.config import fit_to_design, read_config
 
-    settings = read_config(config)
+    settings = read_config(config, base=fit_to_design(benchmark))
     if practice == "none":
         return replace(settings, n_practice=0), None
     return settings, Path(practice) if practice else None

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import get_args
 
 from experiment.tables import OUTCOMES, Outcome
+from stimuli.build import DESIGN_FILE
+from stimuli.design import read_design
 from stimuli.dots import PUBLISHED_DOT, DotStyle
 from stimuli.errors import InputError
 from stimuli.table_io import name_some, read_json
@@ -126,21 +128,43 @@ _AT_LEAST_0 = (
 )
 
 
-def read_config(path: Path | None) -> SessionConfig:
-    """Return the configuration of a JSON file; what the file leaves out is as published.
+def fit_to_design(folder: Path) -> SessionConfig:
+    """Return the published configuration with the dot and the scale that a benchmark was made for.
+
+    A benchmark that says how it was designed (design.json) has its own dot radius and its own image
+    pixels per degree; one that doesn't has the published ones.
+    """
+    path = folder / DESIGN_FILE
+    if not path.is_file():
+        return PUBLISHED_SESSION
+    design = read_design(str(path))
+    scale = design.dot_radius_px / PUBLISHED_DOT.radius_px
+    style = replace(
+        PUBLISHED_DOT,
+        radius_px=design.dot_radius_px,
+        core_radius_px=PUBLISHED_DOT.core_radius_px * scale,
+    )
+    return replace(PUBLISHED_SESSION, image_px_per_degree=design.px_per_degree, dot_style=style)
+
+
+def read_config(path: Path | None, *, base: SessionConfig | None = None) -> SessionConfig:
+    """Return the configuration of a JSON file; what the file leaves out is as in `base`.
 
     Parameters
     ----------
     path
-        A JSON object of `SessionConfig`'s fields. None is the published study.
+        A JSON object of `SessionConfig`'s fields. None is `base`.
+    base
+        As from `fit_to_design`; None is the published study.
 
     Raises
     ------
     InputError
         No such file, a field that doesn't exist, or a value out of range.
     """
+    base = base or PUBLISHED_SESSION
     if path is None:
-        return PUBLISHED_SESSION
+        return base
     content = read_json(path)
     known = {item.name for item in fields(SessionConfig)}
     unknown = sorted(set(content) - known)
@@ -149,7 +173,7 @@ def read_config(path: Path | None) -> SessionConfig:
             f"{path}: no setting {name_some(unknown)}; known: {', '.join(sorted(known))}"
         )
     try:
-        return replace(PUBLISHED_SESSION, **{k: _from_json(k, v) for k, v in content.items()})
+        return replace(base, **{k: _from_json(k, v, base) for k, v in content.items()})
     except (InputError, TypeError) as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -159,9 +183,9 @@ def tabulate_config(config: SessionConfig) -> dict[str, object]:
     return asdict(config)
 
 
-def _from_json(name: str, value: object) -> object:
+def _from_json(name: str, value: object, base: SessionConfig) -> object:
     if name == "dot_style" and isinstance(value, dict):
-        return replace(PUBLISHED_DOT, **{k: _as_tuple(v) for k, v in value.items()})
+        return replace(base.dot_style, **{k: _as_tuple(v) for k, v in value.items()})
     return _as_tuple(value)
 
 

@@ -17,6 +17,7 @@ Ending = Literal[
     "terminated (SIGTERM)",
     "drift check failed",
     "storage failed",
+    "died",
     "error",
 ]
 

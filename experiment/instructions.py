@@ -1,6 +1,7 @@
 """The words that people read: a text file per language, UTF-8, any script.
 
-A file opens with ``name: value`` lines (language, font, direction LTR or RTL), then has one page per
+A file opens with ``name: value`` lines (language, font, direction LTR or RTL, and what keys are called,
+as in ``key space: LEERTASTE``), then has one page per
 ``== name ==`` line. ``{same_key}`` and the like are filled in; every page must be there, and every
 placeholder known, or the file is refused before anybody sits down.
 """
@@ -58,12 +59,19 @@ class Instructions:
         Of reading.
     pages
         Text by page, placeholders not filled in.
+    key_names
+        What keys are called in this language, where that isn't their name in capitals.
     """
 
     language: str
     font: str
     direction: str
     pages: Mapping[str, str]
+    key_names: Mapping[str, str]
+
+    def name_key(self, key: str) -> str:
+        """Return what a key is called."""
+        return self.key_names.get(key, key.upper())
 
     def fill(self, page: PageName, values: Mapping[str, object]) -> str:
         """Return a page with its placeholders filled in."""
@@ -123,6 +131,11 @@ def parse_instructions(text: str, *, where: str) -> Instructions:
         font=header.get("font", "DejaVu Sans"),
         direction=direction,
         pages=pages,
+        key_names={
+            name.removeprefix("key "): value
+            for name, value in header.items()
+            if name.startswith("key ")
+        },
     )
 
 

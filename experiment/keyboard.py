@@ -72,8 +72,15 @@ class TimedKeyboard:
         """Do nothing: a person looks."""
 
     def close(self) -> None:
-        """Stop listening."""
-        self._keyboard.stop()
+        """Stop listening, and end the ioHub server if this keyboard began one."""
+        if self.name != "iohub":
+            self._keyboard.stop()
+            return
+        from psychopy.iohub.client import ioHubConnection
+
+        server = ioHubConnection.getActiveConnection()
+        if server is not None:
+            server.quit()
 
     def _report(self, press: Any) -> KeyReport:  # noqa: ANN401 (PsychoPy has no types)
         return KeyReport(

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from experiment.announce import AnnouncingKeys
 from experiment.checks import CheckReport, check_disk, describe_report, make_report
 from experiment.config import SessionConfig
 from experiment.instructions import read_instructions
-from experiment.keys import Keys, SimulatedPerson
+from experiment.keys import KeyDevice, Keys, SimulatedPerson
 from experiment.observers import DESIGN, ObserverDesign, draw_observer, draw_true_difficulty
 from experiment.plan import Identity, SessionPlan, clean_label, plan_session
 from experiment.recorder import Recorder
@@ -89,18 +90,32 @@ class Prepared:
     plan: SessionPlan
 
 
-def prepare(request: Request) -> Prepared:
+def prepare(request: Request, *, benchmark: Benchmark | None = None) -> Prepared:
     """Return the request's benchmark and plan.
+
+    Parameters
+    ----------
+    request
+        What is asked for.
+    benchmark
+        The request's benchmark, where it is open already.
 
     Raises
     ------
     InputError
         Anything that is wrong with the benchmark, the ids, or the configuration.
     """
-    benchmark = open_benchmark(request.benchmark)
+    benchmark = benchmark or open_benchmark(request.benchmark)
     practice = open_benchmark(request.practice) if request.practice else benchmark
     if request.display is None and not request.is_simulated:
         raise InputError("a person needs a window: name a display, or add --simulate")
+    if request.tracker is not None and request.display is None:
+        raise InputError(f"--tracker {request.tracker} needs a window; leave --no-window out")
+    if request.tracker is not None and request.keyboard != "ptb":
+        raise InputError(
+            f"--tracker {request.tracker} with --keyboard {request.keyboard}: the tracker has an ioHub "
+            "server of its own; leave --keyboard at ptb"
+        )
     participant_id = clean_label(request.participant, what="the participant's id")
     identity = Identity(
         participant_id=participant_id,
@@ -243,14 +258,23 @@ def open_lab(prepared: Prepared) -> Iterator[tuple[Lab, CheckReport]]:
     """Give the apparatus, checked; close it at the end."""
     if prepared.request.display is None:
         stage = VirtualStage()
-        keys = Keys(make_person(prepared, clock=stage.now))
-        yield Lab(stage=stage, keys=keys), check_without_window(prepared)
+        person = announce(make_person(prepared, clock=stage.now), prepared, clock=stage.now)
+        try:
+            yield Lab(stage=stage, keys=Keys(person)), check_without_window(prepared)
+        finally:
+            person.close()
         return
     from experiment.window_lab import open_window_lab  # PsychoPy is imported only here
 
-    person = make_person if prepared.request.is_simulated else None
-    with open_window_lab(prepared, make_person=person) as opened:
+    with open_window_lab(prepared) as opened:
         yield opened
+
+
+def announce(device: KeyDevice, prepared: Prepared, *, clock: Callable[[], float]) -> KeyDevice:
+    """Return the device, telling the request's events file what is shown if there is one."""
+    if prepared.request.events is None:
+        return device
+    return AnnouncingKeys(device, prepared.request.events, clock=clock)
 
 
 def check_without_window(prepared: Prepared) -> CheckReport:
@@ -317,7 +341,13 @@ def open_recorder(
         run=files.run,
         seed_note=ORDER_NOTE,
     )
-    return Recorder(files, about, plan=prepared.plan, apparatus=apparatus)
+    return Recorder(
+        files,
+        about,
+        plan=prepared.plan,
+        apparatus=apparatus,
+        syncs_each_row=request.display is not None,
+    )
 
 
 def make_script(prepared: Prepared, *, on_trial: Callable[[], None]) -> Script:

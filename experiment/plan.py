@@ -9,8 +9,9 @@ within a block is drawn from a stream named after participant and session.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -207,7 +208,7 @@ def plan_session(
     )
     practice_rng, blocks_rng = rng.spawn(2)
     pool = trials[is_practice].reset_index(drop=True) if practice is None else practice
-    ordered = [
+    ordered: list[tuple[int, Mapping[Any, Any]]] = [
         (PRACTICE_BLOCK, row)
         for row in _order_practice(pool, config=config, list_number=chosen, rng=practice_rng)
     ]
@@ -273,7 +274,7 @@ def _has_met_criterion(
 
 def _order_practice(
     pool: pd.DataFrame, *, config: SessionConfig, list_number: int, rng: np.random.Generator
-) -> list[pd.Series]:
+) -> list[Mapping[Any, Any]]:
     """One display per practice scene, in random order; again for each further round."""
     if config.n_practice == 0:
         return []
@@ -290,18 +291,18 @@ def _order_practice(
     one_each = pool[(scene_number + cell_number + list_number) % n_cells == 0]
     if len(one_each) < min(config.n_practice, scene_number.nunique()):
         one_each = pool.drop_duplicates("scene_id")
-    rows = one_each.sort_values("trial_id", kind="stable")
+    rows = one_each.sort_values("trial_id", kind="stable").to_dict("records")
     rounds = 1 if config.practice_criterion is None else config.practice_rounds
-    ordered: list[pd.Series] = []
+    ordered: list[Mapping[Any, Any]] = []
     for _ in range(rounds):
         order = rng.permutation(len(rows))[: config.n_practice]
-        ordered += [rows.iloc[int(k)] for k in order]
+        ordered += [rows[int(k)] for k in order]
     return ordered
 
 
 def _order_blocks(
     shown: pd.DataFrame, *, config: SessionConfig, rng: np.random.Generator
-) -> list[tuple[int, pd.Series]]:
+) -> list[tuple[int, Mapping[Any, Any]]]:
     """Blocks of consecutive scenes, in random order inside, and among themselves if so configured."""
     if len(shown) < config.n_blocks:
         raise InputError(
@@ -310,14 +311,15 @@ def _order_blocks(
         )
     sets = np.array_split(np.arange(len(shown)), config.n_blocks)
     order = rng.permutation(len(sets)) if config.shuffle_blocks else np.arange(len(sets))
+    rows = shown.to_dict("records")
     return [
-        (block, shown.iloc[int(row)])
+        (block, rows[int(row)])
         for block, k in enumerate(order, start=1)
         for row in rng.permutation(sets[int(k)])
     ]
 
 
-def _plan_trial(row: pd.Series, *, position: int, block: int) -> PlannedTrial:
+def _plan_trial(row: Mapping[Any, Any], *, position: int, block: int) -> PlannedTrial:
     return PlannedTrial(
         position=position,
         block=block,

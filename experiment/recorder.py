@@ -12,6 +12,7 @@ from experiment.sidecar import (
     check_rows_match,
     check_same_run,
     close_segment,
+    mend_segments,
     open_segment,
     read_segments,
     write_sidecar,
@@ -34,6 +35,8 @@ class Recorder:
     apparatus
         What the sidecar says of this segment; `refresh_hz`, `keyboard`, `tracker`, `despite` and
         `is_simulated` also stand in each row.
+    syncs_each_row
+        Wait for the disk after every row; see `RowFile`.
 
     Raises
     ------
@@ -48,13 +51,16 @@ class Recorder:
         *,
         plan: SessionPlan,
         apparatus: Mapping[str, Any],
+        syncs_each_row: bool = True,
     ) -> None:
         self._files = files
         self._about = about
         self._plan = plan
         self._apparatus = apparatus
         finished = self._read_finished(about)
-        self._segments: list[Mapping[str, Any]] = list(read_segments(files.sidecar))
+        segments = read_segments(files.sidecar)
+        mend_segments(segments, finished)
+        self._segments: list[Mapping[str, Any]] = list(segments)
         self._segment = open_segment(
             number=len(self._segments), finished=finished, apparatus=apparatus
         )
@@ -64,6 +70,7 @@ class Recorder:
             self._rows = RowFile.create(files.rows)
         else:
             self._rows = RowFile.reopen(files.rows, finished)
+        self._rows.syncs_each_row = syncs_each_row
         self._write_sidecar()
 
     @property
@@ -95,7 +102,7 @@ class Recorder:
             self._segment,
             because=because,
             detail=detail,
-            n_rows=len(self.done) - self.n_rows_before,
+            n_rows=self._rows.n_appended,
         )
         try:
             self._write_sidecar()

@@ -42,12 +42,22 @@ class FinishedRows:
 
 
 class RowFile:
-    """An open file of rows. Use `create` or `reopen`."""
+    """An open file of rows. Use `create` or `reopen`.
+
+    Attributes
+    ----------
+    syncs_each_row
+        Wait for the disk after every row. Without, a row is in the system's hands when `append`
+        returns (safe from the program's death, not from the machine's) and the disk is waited for at
+        the end: only for simulated people without a window, who can be made again.
+    """
 
     def __init__(self, path: Path, handle: int, n_bytes: int) -> None:
         self.path = path
+        self.syncs_each_row = True
         self._handle = handle
         self._n_bytes = n_bytes
+        self.n_appended = 0
         self._reserve = path.with_name(f".{path.stem}.reserve")
         self._set_reserve_aside()
 
@@ -96,10 +106,13 @@ class RowFile:
             self._write(data)
         except OSError as error:
             self._rescue(data, row, error)
+        self.n_appended += 1
 
     def close(self) -> None:
         """Close the file and give the reserve back."""
         with suppress(OSError):  # a drive that is gone: what could be saved was said when it went
+            os.fsync(self._handle)
+        with suppress(OSError):
             os.close(self._handle)
         self._release_reserve()
 
@@ -109,7 +122,8 @@ class RowFile:
             view = memoryview(data)
             while view:
                 view = view[os.write(self._handle, view) :]
-            os.fsync(self._handle)
+            if self.syncs_each_row:
+                os.fsync(self._handle)
         except OSError:
             self._take_back()
             raise
@@ -132,6 +146,7 @@ class RowFile:
                 f"{self.path} can't be written ({error}). Every earlier trial is in it; the last "
                 f"one is in {where}. {go_on}: that trial is then shown again",
             ) from error
+        self.n_appended += 1
         raise SessionAborted(
             "storage failed",
             f"{self.path}: the disk is full ({error}). Every finished trial, the last included, is "

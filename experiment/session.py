@@ -5,9 +5,8 @@ goes on exactly where it stopped. However it ends, the files are closed and say 
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from experiment.config import SessionConfig
 from experiment.endings import Ending, SessionAborted
@@ -94,6 +93,27 @@ def practise_keys(lab: Lab, script: Script) -> None:
         page: PageName = "press_same" if asked[k] == key_map.same else "press_different"
         while not _try_key(lab, script, page=page, wanted=asked[k]):
             pass
+
+
+def fill_page(
+    words: Instructions,
+    plan: SessionPlan,
+    *,
+    page: PageName,
+    config: SessionConfig,
+    values: Mapping[str, object],
+) -> str:
+    """Return the words of a page; `values` are what only the moment knows, such as the block."""
+    known: dict[str, object] = {
+        "same_key": words.name_key(plan.key_map.same),
+        "different_key": words.name_key(plan.key_map.different),
+        "continue_key": words.name_key(config.continue_key),
+        "n_trials": min(sum(trial.is_practice for trial in plan.trials), config.n_practice),
+        "block": "",
+        "n_blocks": plan.n_blocks,
+        "percent_correct": "",
+    }
+    return words.fill(page, {**known, **values})
 
 
 def _try_key(lab: Lab, script: Script, *, page: PageName, wanted: str) -> bool:
@@ -190,14 +210,4 @@ def _await_key(
 
 
 def _fill(script: Script, page: PageName, **values: object) -> str:
-    plan, config = script.plan, script.config
-    known: dict[str, Any] = {
-        "same_key": plan.key_map.same.upper(),
-        "different_key": plan.key_map.different.upper(),
-        "continue_key": config.continue_key.upper(),
-        "n_trials": sum(trial.is_practice for trial in plan.trials),
-        "block": "",
-        "n_blocks": plan.n_blocks,
-        "percent_correct": "",
-    }
-    return script.words.fill(page, known | values)
+    return fill_page(script.words, script.plan, page=page, config=script.config, values=values)

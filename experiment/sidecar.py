@@ -35,7 +35,7 @@ class Segment:
     gap_s
         Wall clock from the last row's trial to this start; None for the first.
     ended_because
-        In words; None when no end was written: the program or the machine died.
+        In words; None while it runs. "died" is written by the next start, when no end was.
     apparatus
         Display, measured refresh, keyboard, tracker, machine, versions, check, observer.
     """
@@ -100,6 +100,17 @@ def open_segment(
         gap_s=gap_s,
         apparatus=apparatus,
     )
+
+
+def mend_segments(segments: list[dict[str, Any]], finished: FinishedRows | None) -> None:
+    """Say of the segments whose end was never written that they died, and how many rows they left."""
+    for segment in segments:
+        if segment.get("ended_because") is None:
+            number = str(segment.get("number"))
+            rows = finished.rows if finished else ()
+            segment["ended_because"] = "died"
+            segment["detail"] = "no end was written: the program or the machine died"
+            segment["n_rows"] = sum(row["segment"] == number for row in rows)
 
 
 def close_segment(segment: Segment, *, because: Ending, detail: str, n_rows: int) -> Segment:

@@ -4,9 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from experiment.config import SessionConfig
-from experiment.launch import Request, prepare, run_request
+from experiment.launch import (
+    Request,
+    check_not_mixed,
+    mark_simulated,
+    prepare,
+    run_request,
+)
 from experiment.observers import DESIGN, ObserverDesign
 from experiment.row_file import read_rows
+from stimuli.benchmark import open_benchmark
 from stimuli.errors import InputError
 
 
@@ -32,6 +39,10 @@ def simulate_study(
     """
     if n_people < 1:
         raise InputError(f"n_people is {n_people}; simulate at least one person")
+    opened = open_benchmark(benchmark)
+    check_not_mixed(opened, is_simulated=True)
+    mark_simulated(opened, is_simulated=True)
+    opened = open_benchmark(benchmark)
     n_rows = 0
     for k in range(1, n_people + 1):
         request = Request(
@@ -46,7 +57,7 @@ def simulate_study(
             observer=observer,
             seed=seed,
         )
-        files = run_request(prepare(request), ask=lambda _: "resume")
+        files = run_request(prepare(request, benchmark=opened), ask=lambda _: "resume")
         n_rows += len(read_rows(files.rows).rows)
         on_person()
     return n_rows

@@ -4,6 +4,7 @@ One of the modules that import PsychoPy. Times are those of PsychoPy's default c
 flips and keys are timed.
 """
 
+import gc
 import os
 import sys
 import time
@@ -133,6 +134,9 @@ class WindowStage:
         self._texts: dict[str, Any] = {}
         self._stimuli: dict[str, list[Any]] = {}
         self._due_s = 0.0
+        # A collection in the middle of a trial takes long enough to drop a frame.
+        gc.freeze()
+        gc.disable()
 
     @property
     def window(self) -> Any:  # noqa: ANN401 (PsychoPy has no types)
@@ -150,8 +154,9 @@ class WindowStage:
         )
 
     def load(self, pictures: Pictures | None) -> None:
-        """Bring a display's pictures to the graphics card."""
+        """Bring a display's pictures to the graphics card, and tidy memory while nothing is timed."""
         self._unload()
+        gc.collect()
         if pictures is None:
             return
         self._stimuli = {
@@ -217,6 +222,8 @@ class WindowStage:
 
     def close(self) -> None:
         """Close the window."""
+        gc.enable()
+        gc.unfreeze()
         self._unload()
         self._window.close()
 

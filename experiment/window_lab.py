@@ -1,15 +1,14 @@
 """The apparatus with a window: screen, keys, tracker, and the check of all of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
 
-from experiment.announce import AnnouncingKeys
 from experiment.checks import CheckReport, check_disk, make_report, write_report
 from experiment.config import SessionConfig
 from experiment.instructions import read_instructions
 from experiment.keyboard import TimedKeyboard, open_gamepad
-from experiment.keys import Keys, SimulatedPerson
+from experiment.keys import KeyDevice, Keys
+from experiment.launch import Prepared, announce, make_person
 from experiment.measure import N_FLIPS, measure_display, measure_keys
 from experiment.screen import Display
 from experiment.task import Lab
@@ -18,14 +17,9 @@ from experiment.window import WindowStage, count_screens, require_display, requi
 from stimuli.benchmark import Benchmark
 from stimuli.errors import InputError
 
-if TYPE_CHECKING:
-    from experiment.launch import Prepared
-
 
 @contextmanager
-def open_window_lab(
-    prepared: "Prepared", *, make_person: Callable[..., SimulatedPerson] | None
-) -> Iterator[tuple[Lab, CheckReport]]:
+def open_window_lab(prepared: Prepared) -> Iterator[tuple[Lab, CheckReport]]:
     """Give a lab with a window, checked; close everything at the end, in order.
 
     Raises
@@ -46,12 +40,7 @@ def open_window_lab(
             display, config=request.config, font=words.font, direction=words.direction
         )
         stack.callback(stage.close)
-        if make_person is not None:
-            device: Any = make_person(prepared, clock=stage.now)
-        else:
-            device = open_keys(request.config, request.keyboard, stage)
-        if request.events is not None:
-            device = AnnouncingKeys(device, request.events, clock=stage.now)
+        device = announce(find_keys(prepared, stage), prepared, clock=stage.now)
         stack.callback(device.close)
         checks = measure_display(stage, config=request.config, n_flips=request.n_check_flips)
         checks.append(check_disk(prepared.benchmark.responses_folder))
@@ -62,6 +51,14 @@ def open_window_lab(
         report = make_report(display, checks)
         write_report(report, prepared.benchmark.responses_folder)
         yield Lab(stage=stage, keys=Keys(device), tracker=tracker), report
+
+
+def find_keys(prepared: Prepared, stage: WindowStage) -> KeyDevice:
+    """Return the simulated person's keys, or real ones."""
+    request = prepared.request
+    if request.is_simulated:
+        return make_person(prepared, clock=stage.now)
+    return open_keys(request.config, request.keyboard, stage)
 
 
 def require_screen(display: Display) -> None:
@@ -80,7 +77,7 @@ def require_screen(display: Display) -> None:
         )
 
 
-def open_keys(config: SessionConfig, backend: str, stage: WindowStage) -> Any:  # noqa: ANN401 (one of two devices)
+def open_keys(config: SessionConfig, backend: str, stage: WindowStage) -> KeyDevice:
     """Return the keyboard, or the gamepad if one is configured."""
     names = (*config.keys, config.continue_key, config.quit_key)
     keyboard = TimedKeyboard(names, backend=backend)

@@ -17,7 +17,9 @@ class Feature:
     """One thing to read: what (`representation`) of which block or stage (`layer`).
 
     Representations: ``tokens`` (a block's output, before any final norm), ``tokens_normed`` (the last
-    block's output after the model's final norm), ``map`` (a stage of a network without tokens).
+    block's output after the model's final norm), ``map`` (a stage of a network without tokens),
+    ``queries``, ``keys``, ``values`` (as projected, all heads one after the other), the same with
+    ``_head3`` (one head), ``attention`` (as the block uses it).
     """
 
     layer: str
@@ -96,11 +98,29 @@ class ModelCard:
         return next(layer for layer in self.layers if layer.name == name)
 
 
+def name_head(name: str, head: int) -> str:
+    """Return the name of one head's part of a representation, e.g. ``keys_head3``."""
+    return f"{name}_head{head}"
+
+
+def split_head(representation: str) -> tuple[str, int | None]:
+    """Return a representation's name and its head, if it is one head's.
+
+    >>> split_head("keys_head3"), split_head("keys")
+    (('keys', 3), ('keys', None))
+    """
+    name, mark, head = representation.rpartition("_head")
+    return (name, int(head)) if mark and head.isdecimal() else (representation, None)
+
+
 def describe_card(card: ModelCard) -> dict[str, Any]:
     """Return a card's facts for a JSON record."""
     content = asdict(card)
     content["is_random_weights"] = card.random_seed is not None
     content["layers"] = [layer.name for layer in card.layers]
+    content["representations"] = sorted(
+        {name for layer in card.layers for name in layer.representations if "_head" not in name}
+    )
     content["strides_px"] = [layer.stride_px for layer in card.layers]
     return content
 
@@ -118,7 +138,8 @@ def choose_features(
         ``last``, ``all``, or block numbers such as ``0,3,11``.
     representations
         Names; none means each layer's output: of the last block after the final norm (what users of
-        the model get), and with more layers than that, before the norm too.
+        the model get), and with more layers than that, before the norm too. ``keys_heads`` means
+        each head of the keys by itself, likewise for queries and values.
 
     Raises
     ------
@@ -126,11 +147,13 @@ def choose_features(
         A layer or representation that the model doesn't have.
     """
     chosen = _choose_layers(card, layers)
+    representations = _expand_heads(card, representations)
     offered = {name for layer in card.layers for name in layer.representations}
     unknown = [name for name in representations if name not in offered]
     if unknown:
         raise InputError(
-            f"{card.name}: no representation {name_some(unknown)}; it has {name_some(sorted(offered), limit=20)}"
+            f"{card.name}: no representation {name_some(unknown)}; it has "
+            f"{name_some(sorted(name for name in offered if '_head' not in name), limit=20)}"
         )
     features = [
         Feature(layer=layer.name, representation=name)
@@ -144,6 +167,21 @@ def choose_features(
             "use --layers all"
         )
     return tuple(features)
+
+
+def _expand_heads(card: ModelCard, names: Sequence[str]) -> tuple[str, ...]:
+    """Replace e.g. ``keys_heads`` by ``keys_head0``, ``keys_head1`` ..."""
+    expanded: list[str] = []
+    for name in names:
+        stem = name.removesuffix("_heads")
+        heads = [
+            found
+            for layer in card.layers
+            for found in layer.representations
+            if name != stem and split_head(found)[0] == stem and found != stem
+        ]
+        expanded.extend(dict.fromkeys(heads) if heads else [name])
+    return tuple(expanded)
 
 
 def _choose_layers(card: ModelCard, layers: str) -> list[Layer]:

@@ -40,7 +40,10 @@ class SourceImage:
 
 
 class Emit(Protocol):
-    """Takes one feature of a batch, shape (n_images, n_patches, n_dims), patches row by row."""
+    """Takes one feature of a batch, shape (n_images, n_patches, n_dims), patches row by row.
+
+    Of the representation ``attention``: a list of `model_eval.view.AttentionInput`, one per image.
+    """
 
     def __call__(self, feature: Feature, tokens: Array) -> None:
         """Take it; the array may be reused after the call."""

@@ -54,3 +54,35 @@ class Skipped(pa.DataFrameModel):
         """Types are coerced."""
 
         coerce = True
+
+
+class SceneStatistics(pa.DataFrameModel):
+    """One row is one statistic of one whole scene, over all its labelled objects."""
+
+    model: Series[str] = pa.Field(description="the model's name, with its source")
+    layer: Series[str] = pa.Field(description="block or stage, counted from 0")
+    representation: Series[str] = pa.Field(description="what of the layer")
+    statistic: Series[str] = pa.Field(description="e.g. object_dprime")
+    scene_id: Series[str] = pa.Field(description="the photograph")
+    value: Series[float] = pa.Field(description="the statistic; never missing")
+
+    class Config(BaseConfig):
+        """Types are coerced."""
+
+        coerce = True
+
+
+class Summaries(pa.DataFrameModel):
+    """One row is one statistic of all trials together."""
+
+    model: Series[str] = pa.Field(description="the model's name, with its source")
+    layer: Series[str] = pa.Field(description="block or stage, counted from 0")
+    representation: Series[str] = pa.Field(description="what of the layer")
+    statistic: Series[str] = pa.Field(description="e.g. the area of a published mean curve")
+    value: Series[float] = pa.Field(description="the statistic; never missing")
+    n_trials: Series[int] = pa.Field(ge=1, description="trials that it is over")
+
+    class Config(BaseConfig):
+        """Types are coerced."""
+
+        coerce = True

@@ -75,6 +75,12 @@ class Benchmark:
         """Hash of the trial table's file: two scores with one hash saw the same displays."""
         return hash_file(self.folder / "trials.csv")
 
+    @property
+    def responses_sha256(self) -> str:
+        """Hash of all response tables: two scores with one hash are of the same people."""
+        hashes = sorted(hash_file(path) for path in self.responses_folder.glob("*.csv"))
+        return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+
     def image_path(self, image: str) -> Path:
         """Return where the image of a trial row lies."""
         return self.folder / "images" / image

@@ -20,7 +20,7 @@ class AngleComparison:
     overlap
         Sum over eight sectors of the smaller share, 0 to 1.
     expected_overlap
-        The same, if same and different were swapped by chance within scene and distance condition.
+        The same, if same and different were swapped by chance within scenes.
     p
         Share of such swaps that overlap as little.
     n_pairs
@@ -56,8 +56,9 @@ def compute_overlap(first: np.ndarray, second: np.ndarray) -> float:
 def compare_angles(trials: pd.DataFrame, *, rng: np.random.Generator) -> AngleComparison | None:
     """Return how alike the directions to the second dots are; None without a complete pair.
 
-    Same and different displays of one scene and distance condition are exchangeable if the design
-    gives nothing away, so the two are swapped at random to see what chance does.
+    Same and different are exchangeable within a scene if the design gives nothing away, so the two
+    are swapped at random to see what chance does; close and far together, since one object's two dots
+    lie in one direction more often than not.
 
     Parameters
     ----------
@@ -84,7 +85,8 @@ def compare_angles(trials: pd.DataFrame, *, rng: np.random.Generator) -> AngleCo
         return None
     pairs = paired.to_numpy(dtype=int)
     observed = _overlap_of_sectors(pairs[None])[0]
-    swaps = rng.random((N_PERMUTATIONS, len(pairs))) < 0.5
+    scenes, scene_of_pair = np.unique(paired.index.get_level_values(0), return_inverse=True)
+    swaps = (rng.random((N_PERMUTATIONS, len(scenes))) < 0.5)[:, scene_of_pair]
     shuffled = np.where(swaps[..., None], pairs[:, ::-1], pairs)
     by_chance = _overlap_of_sectors(shuffled)
     return AngleComparison(

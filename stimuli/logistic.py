@@ -10,6 +10,7 @@ from scipy.special import expit
 from scipy.stats import rankdata
 
 N_FOLDS = 10
+N_REPEATS = 5
 N_ITERATIONS = 30
 RIDGE = 1.0
 
@@ -54,7 +55,7 @@ def predict_held_out(
     rng: np.random.Generator,
     n_folds: int = N_FOLDS,
 ) -> np.ndarray:
-    """Return each row's log odds from a fit to other groups' rows.
+    """Return each row's log odds from fits to other groups' rows, averaged over several deals.
 
     Parameters
     ----------
@@ -68,8 +69,13 @@ def predict_held_out(
         At most as many as there are groups.
     """
     names, members = np.unique(groups, return_inverse=True)
-    fold_of_group = rng.permutation(len(names)) % min(n_folds, len(names))
-    folds = fold_of_group[members]
+    n_folds = min(n_folds, len(names))
+    deals = [rng.permutation(len(names))[members] % n_folds for _ in range(N_REPEATS)]
+    return np.mean([_predict_folds(features, is_positive, folds) for folds in deals], axis=0)
+
+
+def _predict_folds(features: np.ndarray, is_positive: np.ndarray, folds: np.ndarray) -> np.ndarray:
+    """Return each row's log odds from the fit to the other folds."""
     log_odds = np.empty(len(features))
     for fold in range(int(folds.max()) + 1):
         test = folds == fold

@@ -6,11 +6,11 @@ A readout is a function of a `LayerView` that returns one value per trial, regis
 
 from importlib import import_module
 
-from model_eval.readouts.registry import READOUTS, Readout, readout
+from model_eval.readouts.registry import READOUTS, Readout, choose_readouts, readout
 
-ALL_MODULES = ("cosine", "object_auc")
+ALL_MODULES = ("pairs", "object_auc", "widest_path", "spread", "beyond_distance")
 
 for _name in ALL_MODULES:
     import_module(f"model_eval.readouts.{_name}")
 
-__all__ = ["READOUTS", "Readout", "readout"]
+__all__ = ["READOUTS", "Readout", "choose_readouts", "readout"]

@@ -1,4 +1,4 @@
-"""The object-centric metric: whether a dot's affinity map picks out its object (methods 1.5).
+"""The object-centric metric: how well a dot's affinity map picks out the dot's object (methods 1.5).
 
 Headline (ours): the exact rank AUC at patch level, ties counted half, of the dot's object's patches
 against all other patches. The dot's own patch (always 1) and patches that are padding only take no
@@ -8,6 +8,9 @@ part; a patch is part of the object if at least half of its image area is.
 patch, brought to pixels by `scipy.ndimage.zoom` of order 0, min-max scaled over the whole map
 (padding and own patch included), cut at the image, 21 thresholds 1.00, 0.95 … 0.00 (strictly above),
 trapezoids between these 21 points and none added.
+
+The published forms also average the curves over trials first and take the area of the mean curve
+(`model_eval.curves`).
 """
 
 from collections.abc import Callable
@@ -18,35 +21,38 @@ from scipy.stats import rankdata
 
 from model_eval.displays import DotObject
 from model_eval.readouts.registry import readout
-from model_eval.view import LayerView
+from model_eval.view import View
 from stimuli.geometry import PatchGrid
 
 PUBLISHED_THRESHOLDS = 1 - np.arange(21) / 20
 
 
-@readout("object_auc_dot1", kind="ease", needs="object1")
-def read_auc_of_dot1(view: LayerView) -> np.ndarray:
+@readout("object_auc_dot1", kind="ease", needs="object1", reads="maps", is_default=True)
+def read_auc_of_dot1(view: View) -> np.ndarray:
     """Return the exact AUC of the first dot's map, shape (n_trials,)."""
-    return _per_trial(view, dot=0, compute=_exact_auc)
+    return apply_to_objects(view, view.maps, dot=0, compute=auc_of_object)
 
 
-@readout("object_auc_dot2", kind="ease", needs="object2")
-def read_auc_of_dot2(view: LayerView) -> np.ndarray:
+@readout("object_auc_dot2", kind="ease", needs="object2", reads="maps", is_default=True)
+def read_auc_of_dot2(view: View) -> np.ndarray:
     """Return the exact AUC of the second dot's map, shape (n_trials,)."""
-    return _per_trial(view, dot=1, compute=_exact_auc)
+    return apply_to_objects(view, view.maps, dot=1, compute=auc_of_object)
 
 
-@readout("object_auc_2023_dot2", kind="ease", needs="object2", is_default=False)
-def read_published_auc(view: LayerView) -> np.ndarray:
+@readout("object_auc_2023_dot2", kind="ease", needs="object2", reads="maps")
+def read_published_auc(view: View) -> np.ndarray:
     """Return the AUC of the published code (2023) of the second dot's map, shape (n_trials,)."""
 
     def compute(values: np.ndarray, target: DotObject) -> float:
-        is_inside = view.patches.display.labels == target.object_id
-        counts = count_zoomed_pixels(view.patches.grid, np.asarray(is_inside))
-        rates = compute_published_roc(values, *counts)
-        return float(np.trapezoid(rates[0], rates[1]))
+        true_rate, false_rate = compute_published_curve(view, values, target)
+        return float(np.trapezoid(true_rate, false_rate))
 
-    return _per_trial(view, dot=1, compute=compute)
+    return apply_to_objects(view, view.maps, dot=1, compute=compute)
+
+
+def auc_of_object(values: np.ndarray, target: DotObject) -> float:
+    """Return the exact AUC of an affinity map, shape (n_patches,), for an object."""
+    return compute_auc(values, is_object=target.is_object, is_other=target.is_other)
 
 
 def compute_auc(values: np.ndarray, *, is_object: np.ndarray, is_other: np.ndarray) -> float:
@@ -68,6 +74,17 @@ def compute_auc(values: np.ndarray, *, is_object: np.ndarray, is_other: np.ndarr
     n_object, n_other = int(is_object.sum()), int(is_other.sum())
     ranks = rankdata(np.concatenate([values[is_object], values[is_other]]))
     return float((ranks[:n_object].sum() - n_object * (n_object + 1) / 2) / (n_object * n_other))
+
+
+def compute_published_curve(view: View, values: np.ndarray, target: DotObject) -> np.ndarray:
+    """Return the published ROC of one map, shape (2, 21): true and false positive rates."""
+    grid, labels = view.patches.grid, view.patches.display.labels
+
+    def count() -> tuple[np.ndarray, np.ndarray]:
+        return count_zoomed_pixels(grid, np.asarray(labels == target.object_id))
+
+    counts = view.patches.remember(("zoomed", target.object_id), count)
+    return compute_published_roc(values, *counts)
 
 
 def compute_published_roc(
@@ -102,25 +119,32 @@ def count_zoomed_pixels(grid: PatchGrid, is_inside: np.ndarray) -> tuple[np.ndar
     return region, np.bincount(patch.ravel(), minlength=grid.n_patches) - region
 
 
+def apply_to_objects(
+    view: View,
+    maps: np.ndarray,
+    *,
+    dot: int,
+    compute: Callable[[np.ndarray, DotObject], float],
+) -> np.ndarray:
+    """Apply a statistic to each trial's map and object; NaN where the object isn't to be had.
+
+    Trials that share dot and object (the first dot of an image's trials) are computed once.
+    """
+    patches = view.patches
+    found = np.full(patches.n_trials, np.nan)
+    known: dict[tuple[int, int], float] = {}
+    for trial, pair in enumerate(patches.objects):
+        target = pair[dot]
+        if isinstance(target, DotObject):
+            seed = int(patches.seed_of_dot[trial, dot])
+            key = (seed, target.object_id)
+            if key not in known:
+                known[key] = compute(maps[seed], target)
+            found[trial] = known[key]
+    return found
+
+
 def _zoomed_index(n_cells: int, stride_px: int, *, scale: float, n_px: int) -> np.ndarray:
     """Cell of each image pixel along one side, as the zoomed map has it."""
     cells = np.asarray(zoom(np.arange(n_cells), stride_px, order=0, mode="wrap"))
     return cells[np.floor((np.arange(n_px) + 0.5) * scale).astype(int)]
-
-
-def _exact_auc(values: np.ndarray, target: DotObject) -> float:
-    return compute_auc(values, is_object=target.is_object, is_other=target.is_other)
-
-
-def _per_trial(
-    view: LayerView, *, dot: int, compute: Callable[[np.ndarray, DotObject], float]
-) -> np.ndarray:
-    """Apply a statistic to each trial's map and object; NaN where the object isn't to be had."""
-    patches = view.patches
-    found = np.full(len(patches.display.trial_ids), np.nan)
-    for trial in range(len(found)):
-        target = patches.objects[trial][dot]
-        if isinstance(target, DotObject):
-            values = view.cosine_maps[patches.seed_of_dot[trial, dot]]
-            found[trial] = compute(values, target)
-    return found

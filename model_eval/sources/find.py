@@ -9,7 +9,9 @@ from stimuli.errors import InputError
 from stimuli.table_io import name_some
 
 
-def load_model(name: str, *, random_seed: int | None = None, device: str = "cpu") -> FeatureSource:
+def load_model(
+    name: str, *, random_seed: int | None = None, device: str = "cpu", dtype: str = "float32"
+) -> FeatureSource:
     """Return the model of that name, ready to read.
 
     Parameters
@@ -20,7 +22,9 @@ def load_model(name: str, *, random_seed: int | None = None, device: str = "cpu"
     random_seed
         Random weights from this seed (timm names only).
     device
-        Where networks run.
+        Where networks run: ``cpu``, ``cuda``, ``mps``, or ``auto`` for the best that is here.
+    dtype
+        What they compute in: ``float32``, or ``bfloat16`` or ``float16`` for autocast.
 
     Raises
     ------
@@ -36,19 +40,22 @@ def load_model(name: str, *, random_seed: int | None = None, device: str = "cpu"
 
         return LowLevelControl(name)
     _check_torch(name)
+    from model_eval.device import find_device
+
+    device = find_device(device)
     if name in packaged_names.EFFICIENTNET:
         from model_eval.sources.packaged import load_packaged
 
-        return load_packaged(device=device)
+        return load_packaged(device=device, dtype=dtype)
     if name == packaged_names.SALIENCY:
         from model_eval.sources.saliency import load_saliency
 
-        return load_saliency(device=device)
+        return load_saliency(device=device, dtype=dtype)
     from model_eval.sources.timm_models import is_timm_name, load_timm
 
     if not is_timm_name(name):
         raise InputError(f"{name!r} is no model that is known here{_suggest(name)}")
-    return load_timm(name, random_seed=random_seed, device=device)
+    return load_timm(name, random_seed=random_seed, device=device, dtype=dtype)
 
 
 def _check_torch(name: str) -> None:

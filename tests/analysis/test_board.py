@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.board_page import render_board_page
+from analysis.board_text import render_latex, render_markdown
 from analysis.figures.draw_all import draw_all
 from analysis.figures.models_and_ceiling import draw_models_and_ceiling, tabulate_models
-from analysis.leaderboard import build_leaderboard, render_html, render_markdown
+from analysis.leaderboard import build_leaderboard
 from analysis.people import analyse_people, load_times, summarise_people, write_people
 from analysis.records import build_record, read_score_files, write_score_file
 from analysis.scoring import ScoreSettings, score_readouts
@@ -77,15 +79,16 @@ def test_the_board_shows_the_last_layer_and_never_the_best(study):
 def test_pages_show_every_model_escaped_and_say_that_people_are_simulated(study):
     files = read_score_files(study[1])
     board = build_leaderboard(files)
-    markdown, page = render_markdown(board, files[0][1]), render_html(board, files[0][1])
+    markdown, page = render_markdown(board, files[0][1]), render_board_page(board, files)
+    latex = render_latex(board, files[0][1])
     assert "b\\|c" in markdown
-    for text in (markdown, page):
+    for text in (markdown, page, latex):
         assert "SIMULATED" in text
         assert "good" in text
         assert "n/a" in text
     widths = {line.replace("\\|", "").count("|") for line in markdown.splitlines() if "|" in line}
     assert len(widths) == 1
-    assert "http" not in page
+    assert "://" not in page
 
 
 def damaged(study, tmp_path, change):
@@ -104,7 +107,7 @@ def damaged(study, tmp_path, change):
 )
 def test_a_board_refuses_files_of_another_version_by_name(study, tmp_path, key):
     results, name = damaged(study, tmp_path, lambda content: content | {key: "another"})
-    with pytest.raises(InputError, match=rf"{name}: {key} is 'another'"):
+    with pytest.raises(InputError, match=rf"{name}: {key} is 'another', but .* in 4 of 5 files"):
         build_leaderboard(read_score_files(results))
 
 
@@ -134,7 +137,7 @@ def test_figures_draw_the_tables_that_they_write(study, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "no-such-backend")
     benchmark, results = study
     pictures = draw_all(read_score_files(results), benchmark, folder=tmp_path)
-    assert {path.suffix for path in pictures} == {".pdf", ".png"}
+    assert {path.suffix for path in pictures} == {".pdf", ".svg", ".png"}
     assert all(path.stat().st_size > 1000 for path in pictures)
     models = pd.read_csv(tmp_path / "models_and_ceiling.csv")
     assert models["r"].is_monotonic_decreasing

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.experiment.displays import make_benchmark
+from tests.experiment.driver import write_config, write_display
 
 
 @pytest.fixture(scope="session")
@@ -53,3 +54,11 @@ def screen(tmp_path_factory):
 def bench(tmp_path):
     """Return a small benchmark's folder, in a path with a space."""
     return make_benchmark(tmp_path / "my bench").folder
+
+
+@pytest.fixture
+def lab(bench, screen):
+    """Return the benchmark's folder, its displays file and configuration beside it."""
+    write_display(bench.parent)
+    write_config(bench.parent)
+    return bench

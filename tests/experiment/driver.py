@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -64,6 +65,46 @@ class Fingers:
 
     def close(self):
         self.display.close()
+
+
+class KeyListener:
+    """A second X client that notes when each key press reaches it: the injector's own delay.
+
+    What a loaded machine and its X server add to a key's way is in this time too, and in the
+    keyboard's of the task alike.
+    """
+
+    def __init__(self, display):
+        from Xlib import display as xdisplay
+        from Xlib.ext import xinput
+
+        self.connection = xdisplay.Display(display)
+        root = self.connection.screen().root
+        root.xinput_select_events([(xinput.AllMasterDevices, xinput.RawKeyPressMask)])
+        self.connection.sync()
+        self.times_s = []
+        self.thread = threading.Thread(target=self._listen, daemon=True)
+        self.thread.start()
+
+    def _listen(self):
+        from Xlib.error import ConnectionClosedError
+
+        try:
+            while True:
+                self.connection.next_event()
+                self.times_s.append(time.monotonic())
+        except ConnectionClosedError:
+            pass
+
+    def arrival_after(self, time_s, *, limit_s=1.0):
+        """Return when the first press after `time_s` arrived."""
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end:
+            after = [arrived for arrived in self.times_s if arrived >= time_s]
+            if after:
+                return after[0]
+            time.sleep(0.001)
+        raise TimeoutError("the injected key did not arrive")
 
 
 def write_display(folder, **changes):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -14,28 +15,21 @@ import pytest
 from experiment.row_file import read_rows
 from experiment.tables import Responses
 from stimuli.benchmark import open_benchmark
+from stimuli.images import load_image
 from stimuli.table_io import read_table
 from tests.experiment.driver import (
     ROOT,
     Fingers,
+    KeyListener,
     Task,
     command_line,
     run_command,
     wait_until,
     write_config,
-    write_display,
 )
 
 pytestmark = [pytest.mark.display, pytest.mark.slow]
 FRAME_S = 1 / 60
-
-
-@pytest.fixture
-def lab(bench, screen):
-    """Return the benchmark's folder, its displays file and configuration beside it."""
-    write_display(bench.parent)
-    write_config(bench.parent)
-    return bench
 
 
 def find_rows(bench):
@@ -54,13 +48,21 @@ def other(key):
     return {"f": "j", "j": "f"}[key]
 
 
+class Injected(NamedTuple):
+    """When a key was pressed after onset, and how long it took to reach another program."""
+
+    rt_s: float
+    delay_s: float
+
+
 class Answers:
     """Answers each display in its own way, and remembers what it did."""
 
     def __init__(self, bench, env, kinds):
         self.bench, self.env, self.kinds = bench, env, kinds
-        self.shown, self.injected_s, self.held = [], {}, None
+        self.shown, self.injected, self.held = [], {}, None
         self.fingers = None
+        self.listener = KeyListener(env["DISPLAY"])
 
     def __call__(self, event):
         kind = self.kinds[len(self.shown)]
@@ -70,8 +72,10 @@ class Answers:
 
     def at_500_ms(self, event, key):
         onset_s = event["monotonic_s"]
-        self.injected_s[event["name"]] = wait_until(onset_s + 0.5) - onset_s
+        pressed_s = wait_until(onset_s + 0.5)
         self.fingers.tap(key)
+        arrived_s = self.listener.arrival_after(pressed_s)
+        self.injected[event["name"]] = Injected(pressed_s - onset_s, arrived_s - pressed_s)
 
     def xdotool(self, event, key):
         wait_until(event["monotonic_s"] + 0.3)
@@ -100,6 +104,9 @@ class Answers:
 
     def nothing(self, *_):
         pass
+
+    def quit(self, *_):
+        self.fingers.tap("escape")
 
 
 OUTCOMES = {
@@ -132,7 +139,7 @@ def test_a_practice_and_two_blocks_answered_with_real_keys(lab, screen, capsys):
     assert held["held_keys"] == answers.held
     assert {row["keyboard"] for row in rows} == {"ptb"}
     assert {row["despite"] for row in rows} == {"a virtual screen"}
-    check_injected_times(rows, answers.injected_s, capsys)
+    check_injected_times(rows, answers.injected, capsys)
     for row in rows:
         dots_s = float(row["image_onset_s"]) - float(row["dots_onset_s"])
         assert dots_s == pytest.approx(0.15, abs=2 * FRAME_S)
@@ -140,23 +147,26 @@ def test_a_practice_and_two_blocks_answered_with_real_keys(lab, screen, capsys):
     assert len(read_table(path, Responses)) == 10
 
 
-def check_injected_times(rows, injected_s, capsys):
+def check_injected_times(rows, injected, capsys):
+    """The RT is within a frame of the time of the press, but for what the injector itself added.
+
+    On a loaded machine single keys come late for any program, so the middle of the errors counts.
+    """
     errors_ms = [
-        1000 * (float(row["rt_s"]) - injected_s[row["trial_id"]])
+        1000 * (float(row["rt_s"]) - injected[row["trial_id"]].rt_s)
         for row in rows
-        if row["trial_id"] in injected_s
+        if row["trial_id"] in injected
     ]
-    late_ms = [1000 * (s - 0.5) for s in injected_s.values()]
+    delays_ms = [1000 * press.delay_s for press in injected.values()]
     with capsys.disabled():
         sys.stdout.write(
-            f"\nkeys injected 500 ms after onset: RT error {np.median(errors_ms):+.2f} ms median, "
-            f"{max(np.abs(errors_ms)):.2f} ms worst of {len(errors_ms)}; "
-            f"the injector itself was late by {max(late_ms):.2f} ms at most\n"
+            f"\n{len(errors_ms)} keys injected 500 ms after onset: RT error "
+            f"{np.median(errors_ms):+.2f} ms median, {max(np.abs(errors_ms)):.2f} ms worst; they "
+            f"reached another program after {np.median(delays_ms):.2f} ms median, "
+            f"{max(delays_ms):.2f} ms worst\n"
         )
-    assert max(np.abs(errors_ms)) < 1000 * FRAME_S
-    assert max(abs(float(row["rt_s"]) - 0.5) for row in rows if row["trial_id"] in injected_s) < (
-        FRAME_S + max(late_ms) / 1000
-    )
+    assert min(errors_ms) > -1.0
+    assert np.median(errors_ms) < 1000 * FRAME_S + np.median(delays_ms)
 
 
 def test_an_early_press_and_a_held_key_s_repeats_are_no_answers(lab, screen):
@@ -242,8 +252,10 @@ def test_a_closed_window_a_kill_and_a_resume_lose_and_repeat_nothing(lab, screen
     finished = [int(row["position"]) for row in rows if row["outcome"] != "aborted"]
     assert finished == list(range(1, 11))
     (path,) = (lab / "responses").glob("*.json")
-    reasons = [s["ended_because"] for s in json.loads(path.read_text(encoding="utf-8"))["segments"]]
-    assert reasons == ["window closed", None, "complete"]
+    segments = json.loads(path.read_text(encoding="utf-8"))["segments"]
+    assert sum(segment["n_rows"] for segment in segments) == len(rows)
+    reasons = [segment["ended_because"] for segment in segments]
+    assert reasons == ["window closed", "died", "complete"]
 
 
 def test_the_check_finds_the_dots_sees_the_keys_and_says_that_flips_do_not_block(lab, screen):
@@ -277,54 +289,6 @@ def test_the_check_finds_the_dots_sees_the_keys_and_says_that_flips_do_not_block
     assert list((lab / "responses" / "checks").glob("*.txt"))
 
 
-def test_without_a_reason_the_session_does_not_start_on_a_virtual_screen(lab, screen):
-    write_display(lab.parent, is_paced=False)
-    done = run_command(
-        "session", "run", lab, "--participant", "7", "--display", lab.parent / "displays.yaml",
-        "--config", lab.parent / "config.json", env=screen,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "flips wait for the screen" in done.stderr
-    assert "refresh as declared" in done.stderr
-    assert "--despite REASON" in done.stderr
-    assert not list((lab / "responses").glob("*.csv"))
-
-
-def test_a_screen_that_is_not_there_is_refused(lab, screen):
-    write_display(lab.parent, screen=3)
-    done = run_command(
-        "session", "run", lab, "--participant", "7", "--display", lab.parent / "displays.yaml",
-        "--config", lab.parent / "config.json", env=screen,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "screen 3 doesn't exist; this computer offers 1" in done.stderr
-
-
-def test_without_psychtoolbox_the_session_stops_with_the_remedy(lab, screen, tmp_path):
-    fake = tmp_path / "fake"
-    fake.mkdir()
-    (fake / "psychtoolbox.py").write_text(
-        "raise ImportError('libjack.so.0: cannot open shared object file')", encoding="utf-8"
-    )
-    done = run_command(
-        "session", "run", lab, "--participant", "7", "--display", lab.parent / "displays.yaml",
-        "--config", lab.parent / "config.json", env=screen | {"PYTHONPATH": str(fake)},
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "PsychoPy loses every answer" in done.stderr
-    assert "apt-get install libjack0" in done.stderr
-
-
-def test_without_any_display_the_message_says_so(lab, screen):
-    env = {name: value for name, value in screen.items() if name != "DISPLAY"}
-    done = run_command(
-        "session", "run", lab, "--participant", "7", "--display", lab.parent / "displays.yaml",
-        "--config", lab.parent / "config.json", env=env,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "there is no display" in done.stderr
-
-
 def test_dots_in_the_frame_buffer_lie_on_the_table_s_pixels(screen, tmp_path):
     """Three window sizes, two image shapes; the image itself is the file's, value for value."""
     out = tmp_path / "probe.csv"
@@ -345,3 +309,69 @@ def test_dots_in_the_frame_buffer_lie_on_the_table_s_pixels(screen, tmp_path):
         assert float(row["largest_error_px"]) < 0.5, row
         assert int(row["largest_difference"]) == 0, row
         assert row["window"] == row["frame_buffer"]
+
+
+def test_gaze_that_leaves_the_dot_ends_the_trial_and_the_display_comes_again(lab, screen):
+    """The mouse stands in for the eye: away from the centre is a break."""
+    write_config(lab.parent, repeat_outcomes=["gaze_break"], drift_check_s=0.1, n_practice=0)
+    centre = (1920 // 2, 1080 // 2)  # PsychoPy puts a window in the middle
+    shown = []
+
+    def act(event):
+        shown.append(event["name"])
+        if len(shown) == 2:
+            task.fingers.look_at(centre[0] + 100, centre[1])
+            time.sleep(0.3)
+            task.fingers.look_at(*centre)
+        elif len(shown) == 6:
+            task.fingers.tap("escape")
+        else:
+            wait_until(event["monotonic_s"] + 0.2)
+            task.fingers.tap(correct_keys(lab)[event["name"]])
+
+    def on_page(_):
+        task.fingers.look_at(centre[0] + 3, centre[1])
+        task.fingers.look_at(*centre)
+        return False
+
+    with Task(lab, "--tracker", "mouse", env=screen) as task:
+        assert task.play(act, on_page=on_page) == 3, task.read_log()
+    rows = find_rows(lab)
+    assert [row["outcome"] for row in rows] == ["correct", "gaze_break"] + ["correct"] * 3 + [
+        "aborted"
+    ]
+    assert {row["tracker"] for row in rows} == {"mouse"}
+    again = [row for row in rows if row["position"] == rows[1]["position"]]
+    assert [(row["presentation"], rows.index(row)) for row in again] == [("1", 1), ("2", 4)]
+
+
+def test_the_keyboard_works_through_iohub_too(lab, screen, capsys):
+    write_config(lab.parent, n_practice=0, n_blocks=1)
+    answers = Answers(lab, screen, ["at_500_ms"] * 3 + ["quit"])
+    with Task(lab, "--keyboard", "iohub", env=screen) as task:
+        answers.fingers = task.fingers
+        assert task.play(answers) == 3, task.read_log()
+    rows = find_rows(lab)
+    assert {row["keyboard"] for row in rows} == {"iohub"}
+    assert [row["outcome"] for row in rows] == ["correct"] * 3 + ["aborted"]
+    check_injected_times(rows, answers.injected, capsys)
+
+
+def test_a_picture_of_every_phase_is_written(lab, screen, tmp_path):
+    out = tmp_path / "pictures"
+    done = run_command(
+        "session", "preview", lab, "--display", lab.parent / "displays.yaml", "--out", out,
+        "--config", lab.parent / "config.json", "--language", "de", env=screen,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    names = [path.name[3:-4] for path in sorted(out.glob("*.png"))]
+    assert names[:8] == [
+        "welcome", "keys", "press_same", "practice",
+        "central-dot", "both-dots", "image-dots-on", "image-dots-off",
+    ]  # fmt: skip
+    pixels = {path.name[3:-4]: load_image(path).pixels for path in out.glob("*.png")}
+    assert {p.shape for p in pixels.values()} == {(600, 800, 3)}
+    n_red = {name: int(((p[..., 0] > 250) & (p[..., 1] < 5)).sum()) for name, p in pixels.items()}
+    assert n_red["both-dots"] == n_red["image-dots-on"] == 2 * n_red["central-dot"] > 200
+    assert n_red["image-dots-off"] == 0
+    assert all((p != 128).any() for p in pixels.values())

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from experiment.checks import Check, make_report
+from experiment.config import PUBLISHED_SESSION, fit_to_design, read_config
 from experiment.endings import SessionAborted
 from experiment.launch import (
     Request,
@@ -34,6 +35,7 @@ from experiment.screen import read_display
 from experiment.study import simulate_study
 from experiment.tables import Responses
 from stimuli.benchmark import open_benchmark
+from stimuli.design import DEMO_DESIGN, write_design
 from stimuli.errors import InputError
 from stimuli.table_io import read_table
 from tests.experiment.apparatus import FAST
@@ -311,3 +313,45 @@ def test_no_session_starts_processes_or_needs_psychopy_without_a_window(bench):
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", code, str(ROOT)], check=True)
     assert time.perf_counter() - start < 20
+
+
+def test_a_tracker_needs_a_window_and_the_usual_keyboard(bench):
+    with pytest.raises(InputError, match="--tracker mouse needs a window"):
+        prepare(make_request(bench, tracker="mouse"))
+    request = make_request(
+        bench, tracker="mouse", keyboard="iohub", display=read_display("virtual")
+    )
+    with pytest.raises(InputError, match="leave --keyboard at ptb"):
+        prepare(request)
+
+
+def test_events_are_told_without_a_window_too(bench, tmp_path):
+    path = tmp_path / "events.jsonl"
+    run(bench, events=path)
+    events = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert sum(event["event"] == "image" for event in events) == 10
+
+
+def test_a_segment_whose_end_was_never_written_is_said_to_have_died(bench):
+    files = run(bench)
+    content = json.loads(files.sidecar.read_text(encoding="utf-8"))
+    content["segments"][0] |= {"ended_because": None, "ended_at": None, "n_rows": 0}
+    files.sidecar.write_text(json.dumps(content), encoding="utf-8")
+    rows = files.rows.read_text(encoding="utf-8").splitlines(keepends=True)
+    files.rows.write_text("".join(rows[:5]), encoding="utf-8")
+    run(bench, existing="resume")
+    first, second = json.loads(files.sidecar.read_text(encoding="utf-8"))["segments"]
+    assert (first["ended_because"], first["n_rows"]) == ("died", 4)
+    assert (second["ended_because"], second["n_rows"]) == ("complete", 6)
+
+
+def test_the_dot_and_the_scale_are_those_that_the_benchmark_was_designed_for(bench):
+    assert fit_to_design(bench) == PUBLISHED_SESSION
+    write_design(DEMO_DESIGN, bench / "design.json")
+    config = fit_to_design(bench)
+    assert (config.dot_style.radius_px, config.dot_style.core_radius_px) == (4.0, 2.5)
+    assert config.image_px_per_degree == DEMO_DESIGN.px_per_degree
+    path = bench / "c.json"
+    path.write_text('{"timeout_s": 2, "dot_style": {"radius_px": 6}}', encoding="utf-8")
+    changed = read_config(path, base=config)
+    assert (changed.dot_style.radius_px, changed.dot_style.core_radius_px) == (6, 2.5)

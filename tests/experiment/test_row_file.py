@@ -85,6 +85,19 @@ def test_every_row_is_synced(path, monkeypatch):
     file.close()
 
 
+def test_without_syncing_each_row_the_file_is_synced_once_at_the_end(path, monkeypatch):
+    file = RowFile.create(path)
+    file.syncs_each_row = False
+    synced = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    for row in numbered(5):
+        file.append(row)
+    assert synced == []
+    assert len(read_rows(path).rows) == 5
+    file.close()
+    assert len(synced) == 1
+
+
 def test_an_existing_file_is_never_overwritten(path):
     RowFile.create(path).close()
     with pytest.raises(InputError, match="exists already"):

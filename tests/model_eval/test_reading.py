@@ -49,7 +49,7 @@ def test_a_token_of_length_zero_has_cosine_zero_with_all(small_benchmark):
     )
     tokens = np.ones((35, 3))
     tokens[7] = 0
-    maps = LayerView(tokens, patches, where="here").cosine_maps
+    maps = LayerView(tokens, patches, where="here").maps
     assert (maps[:, 7] == 0).all()
     np.testing.assert_allclose(np.delete(maps, 7, axis=1), 1, atol=1e-6)
 

@@ -168,6 +168,15 @@ def test_directions_drawn_alike_have_no_small_p_more_often_than_said():
     assert small <= 9
 
 
+def test_close_and_far_of_one_scene_are_one_observation(rng):
+    """Each scene twice: no more evidence than once."""
+    once = angle_trials(rng.uniform(-np.pi, 0, size=12), rng.uniform(-1, np.pi, size=12))
+    twice = pd.concat([once, once.assign(distance_condition="far")])
+    one, two = (compare_angles(trials, rng=np.random.default_rng(1)) for trials in (once, twice))
+    assert two.n_pairs == 2 * one.n_pairs
+    assert two.p == pytest.approx(one.p, abs=0.03)
+
+
 def test_the_margin_is_the_distance_to_the_nearest_other_pixels_centre():
     labels = np.ones((100, 100), dtype=int)
     labels[50, 57] = 2
