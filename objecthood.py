@@ -16,7 +16,7 @@ from commands.human import human
 from commands.publish import figures, leaderboard
 from commands.report import report
 from commands.scores import evaluate, score
-from commands.stats import explain
+from commands.stats import compare, explain, layers
 from commands.submit import submit_check
 from stimuli.errors import InputError
 
@@ -33,7 +33,19 @@ app.add_typer(data.app, name="data")
 app.add_typer(trials.app, name="trials")
 app.add_typer(models.app, name="models")
 app.add_typer(session.app, name="session")
-for command in (demo, human, evaluate, score, explain, leaderboard, submit_check, figures, report):
+for command in (
+    demo,
+    human,
+    evaluate,
+    score,
+    explain,
+    compare,
+    layers,
+    leaderboard,
+    submit_check,
+    figures,
+    report,
+):
     app.command()(command)
 
 
