@@ -15,8 +15,14 @@ from commands.demo import demo
 from commands.evaluate import evaluate
 from commands.human import human
 from commands.publish import figures, leaderboard
+<<<<<<< HEAD
 from commands.scores import score
 from commands.stats import explain
+=======
+from commands.report import report
+from commands.scores import evaluate, score
+from commands.stats import compare, explain, layers
+>>>>>>> main
 from commands.submit import submit_check
 from stimuli.errors import InputError
 
@@ -34,7 +40,19 @@ app.add_typer(trials.app, name="trials")
 app.add_typer(models.app, name="models")
 app.add_typer(cache.app, name="cache")
 app.add_typer(session.app, name="session")
-for command in (demo, human, evaluate, score, explain, leaderboard, submit_check, figures):
+for command in (
+    demo,
+    human,
+    evaluate,
+    score,
+    explain,
+    compare,
+    layers,
+    leaderboard,
+    submit_check,
+    figures,
+    report,
+):
     app.command()(command)
 
 

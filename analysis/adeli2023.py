@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from analysis.published_roc import ROC_FILE, integrate_roc, read_published_roc
 from experiment.tables import Responses
 from model_eval.tables import Readouts
 from stimuli.adeli2023 import (
@@ -34,6 +35,7 @@ from stimuli.table_io import building_folder, check_table, write_table
 RESPONSES_FILE = "test_data_grouping_with_all_beh.xls"
 NO_CORRECT_RESPONSE = -1
 MODEL = "published:dinov2_vitb14"
+LAYER = "11"
 BENCHMARK_NAME = "adeli2023"
 
 
@@ -100,6 +102,7 @@ def import_adeli2023(
     trials = tabulate_trials(read_published_table(path), source=str(path))
     responses = read_published_responses(source)
     readouts = read_published_readouts(source, trials["trial_id"])
+    curves = read_published_roc(source, trials, model=MODEL, layer=LAYER)
     on_start(trials["scene_id"].nunique())
     with building_folder(out) as folder:
         trials = attach_images(trials, sources, folder=folder / "images", on_scene=on_scene)
@@ -109,6 +112,8 @@ def import_adeli2023(
         write_table(responses, folder / "responses" / f"{BENCHMARK_NAME}.csv")
         if readouts is not None:
             write_table(readouts, folder / "published_readouts.parquet")
+        if curves is not None:
+            write_table(curves, folder / ROC_FILE)
         write_benchmark(
             folder,
             manifest=_describe(source),
@@ -246,31 +251,13 @@ def read_published_readouts(source: Path, trial_ids: pd.Series) -> pd.DataFrame 
     return check_table(table, Readouts, source=str(folder))
 
 
-def integrate_roc(curves: np.ndarray) -> np.ndarray:
-    """Return the area under each ROC curve by the trapezoid rule.
-
-    Parameters
-    ----------
-    curves : float array, shape (n_trials, 2, n_thresholds)
-        TPR and FPR at falling thresholds. The published curves stop at threshold 0, where FPR may
-        still be a little below 1; the area ends there too, as published.
-
-    Returns
-    -------
-    float array, shape (n_trials,)
-    """
-    start = np.zeros((len(curves), 1))
-    tpr, fpr = (np.concatenate([start, curves[:, k]], axis=1) for k in (0, 1))
-    return np.asarray(np.trapezoid(tpr, fpr, axis=1))
-
-
 def _tabulate(
     readout: str, values: np.ndarray, *, kind: str, queries_or_keys: str, trial_ids: pd.Series
 ) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "model": MODEL,
-            "layer": "11",
+            "layer": LAYER,
             "representation": {"q": "queries", "k": "keys"}[queries_or_keys],
             "readout": readout,
             "kind": kind,

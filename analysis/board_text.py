@@ -188,8 +188,8 @@ def render_markdown(
 ) -> str:
     """Return the board as a Markdown page: a table per set of rows, then what papers report."""
     parts = [f"# {name_board(record)}", ""]
-    for part in split_sets(board):
-        parts += [f"## {caption_set(part)}", "", *_markdown_table(format_board(part)), ""]
+    for caption, table in _list_tables(board):
+        parts += [f"## {caption}", "", *_markdown_table(table), ""]
     parts += [f"- {line}" for line in EXPLANATIONS]
     if reported is not None and len(reported):
         parts += ["", "## Reported in the papers, not computed here and not ranked", ""]
@@ -201,15 +201,14 @@ def render_latex(board: pd.DataFrame, record: Mapping[str, Any]) -> str:
     """Return the board as LaTeX tables (packages booktabs and graphicx), one per set of rows."""
     parts = [f"% {name_board(record)}; needs \\usepackage{{booktabs,graphicx}}"]
     kind = "table"
-    for part in split_sets(board):
-        table = format_board(part)
+    for caption, table in _list_tables(board):
         head = " & ".join(_escape_latex(name) for name in table.columns)
         body = [
             " & ".join(_escape_latex(cell) for cell in row) + r" \\" for row in table.to_numpy()
         ]
         parts += [
             rf"\begin{{{kind}}}",
-            rf"\caption{{{_escape_latex(name_board(record))}. {_escape_latex(caption_set(part))}.}}",
+            rf"\caption{{{_escape_latex(name_board(record))}. {_escape_latex(caption)}.}}",
             r"\resizebox{\textwidth}{!}{%",
             rf"\begin{{tabular}}{{{'l' * len(table.columns)}}}",
             r"\toprule",
@@ -221,6 +220,13 @@ def render_latex(board: pd.DataFrame, record: Mapping[str, Any]) -> str:
             rf"\end{{{kind}}}",
         ]
     return "\n".join(parts) + "\n"
+
+
+def _list_tables(board: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Return each set's caption and cells, without the columns that no row of the board fills."""
+    whole = format_board(board)
+    filled = [name for name in whole.columns if (whole[name] != "").any()]
+    return [(caption_set(part), format_board(part)[filled]) for part in split_sets(board)]
 
 
 _LATEX = str.maketrans(

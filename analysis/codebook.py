@@ -5,7 +5,7 @@ import pandera.pandas as pa
 from analysis.statistic_tables import Explained, MixedScores
 from analysis.tables import Exclusions, Human, Scores
 from experiment.tables import Responses
-from model_eval.tables import Readouts
+from model_eval.tables import Readouts, SceneStatistics, Skipped, Summaries
 from stimuli.tables import Objects, Trials
 
 TABLES: tuple[tuple[str, type[pa.DataFrameModel]], ...] = (
@@ -15,6 +15,9 @@ TABLES: tuple[tuple[str, type[pa.DataFrameModel]], ...] = (
     ("human.csv", Human),
     ("exclusions.csv", Exclusions),
     ("readouts/*.parquet", Readouts),
+    ("skipped/*.csv", Skipped),
+    ("scenes/*.csv", SceneStatistics),
+    ("summaries/*.csv", Summaries),
     ("scores (rows of scores/*.json)", Scores),
     ("mixed.csv", MixedScores),
     ("explained.csv", Explained),

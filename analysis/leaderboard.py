@@ -192,7 +192,9 @@ def _widen(files: RecordedScores) -> pd.DataFrame:
         for name in quantities
     }
     board = pd.concat([board, pd.DataFrame(named, index=board.index)], axis=1)
-    return _number_layers(board.drop(columns="file").reset_index(drop=True).infer_objects())
+    board = board.drop(columns="file").reset_index(drop=True).infer_objects()
+    # A copy has one block per type; without it more columns count as a fragmented table.
+    return _number_layers(board.copy())
 
 
 def _tabulate_facts(files: RecordedScores) -> pd.DataFrame:

@@ -70,3 +70,15 @@ def group_by_rows(
             on_rows, kind=str(table["kind"].iloc[0]), is_same=rows.is_same
         )
     return sorted(sets.values(), key=lambda one: -len(one.rows.trial_ids))
+
+
+def name_key(key: Key) -> str:
+    """Return a readout's name in words.
+
+    >>> name_key(("vit", "11", "", "cosine"))
+    'vit: cosine, layer 11'
+    """
+    model, layer, representation, readout = key
+    what = f"{model}: {readout}"
+    what += f", layer {layer}" if layer else ""
+    return what + (f", {representation}" if representation else "")

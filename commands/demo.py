@@ -37,7 +37,7 @@ def demo(
     evaluate(MODELS, benchmark=bench, out=results)
     evaluate([RANDOM_MODEL], benchmark=bench, out=results, random_weights=0)
     figures(results, benchmark=bench, out=out / "figures")
-    leaderboard(results, out=out)
+    leaderboard(results, out=out, benchmark=bench)
     print_board(out / "leaderboard.md")
     print_result(str((out / "leaderboard.html").resolve()))
 

@@ -60,3 +60,121 @@ def explain(results: Results, benchmark: Bench, out: Out, seed: Seed = 0) -> Non
                 f"{row['t']:.2f}, p = {row['p']:.2g}, delta AIC {row['delta_aic']:.1f}"
             )
     say(f"wrote mixed.csv and explained.csv into {out}")
+
+
+def compare(
+    results: Results,
+    benchmark: Bench,
+    out: Out,
+    fdr: Annotated[
+        bool, typer.Option("--fdr", help="Correct pairs by Benjamini-Hochberg, not by Holm.")
+    ] = False,
+    seed: Seed = 0,
+    draws: Annotated[int, typer.Option(help="Bootstrap draws of each kind.")] = 1000,
+) -> None:
+    """Compare readouts pair by pair: rank intervals, and groups that can't be separated.
+
+    Paired over people and scenes, by the headline metric, readouts on the same trials among
+    themselves; writes ranking.csv and pairs.csv.
+
+    Example: `objecthood compare results --benchmark bench/adeli2023 --out statistics`
+    """
+    import pandas as pd
+
+    from analysis.comparison import compare_models
+    from analysis.people import load_times
+    from analysis.results import group_by_rows, name_key, read_results
+    from analysis.scoring import ScoreSettings
+    from stimuli.benchmark import open_benchmark
+    from stimuli.errors import InputError
+    from stimuli.table_io import write_table
+
+    opened = open_benchmark(benchmark)
+    readouts = read_results(results, opened.trials)
+    sets = group_by_rows(readouts, times=load_times(opened), trials=opened.trials)
+    rankings, pairs = [], []
+    for one in sets:
+        named = {name_key(key): values for key, values in one.difficulty.items()}
+        try:
+            found = compare_models(
+                named,
+                one.rows,
+                settings=ScoreSettings(seed=seed, n_draws=draws),
+                correction="fdr_bh" if fdr else "holm",
+            )
+        except InputError as error:
+            say(f"{len(one.rows.trial_ids)} trials: {error}")
+            continue
+        sizes = {"n_trials": len(one.rows.trial_ids), "rows_sha256": one.rows.sha256}
+        rankings.append(found.ranking.assign(**sizes))
+        pairs.append(found.pairs.assign(**sizes))
+    if not rankings:
+        raise InputError(f"{results}: no two readouts on the same trials can be compared")
+    write_table(pd.concat(rankings, ignore_index=True), out / "ranking.csv")
+    write_table(pd.concat(pairs, ignore_index=True), out / "pairs.csv")
+    for ranking in rankings:
+        print_result(f"{ranking['n_trials'].iloc[0]} trials")
+        for row in ranking.itertuples():
+            print_result(
+                f"  {row.rank:>3} [{row.rank_low}-{row.rank_high}] {row.group:<6} "
+                f"r = {row.r:+.3f}  {row.name}"
+            )
+    say(f"a shared letter: not separable; wrote ranking.csv and pairs.csv into {out}")
+
+
+def layers(results: Results, benchmark: Bench, out: Out, seed: Seed = 0) -> None:
+    """Score the best layer honestly: chosen on some scenes, scored on the others.
+
+    Writes layers.csv, with the naive score (chosen and scored on the same scenes) and its optimism.
+
+    Example: `objecthood layers results --benchmark bench/adeli2023 --out statistics`
+    """
+    import numpy as np
+    import pandas as pd
+
+    from analysis.layers import find_best_layer
+    from analysis.people import load_times
+    from analysis.results import group_by_rows, read_results
+    from stimuli.benchmark import open_benchmark
+    from stimuli.errors import InputError
+    from stimuli.table_io import write_table
+
+    opened = open_benchmark(benchmark)
+    readouts = read_results(results, opened.trials)
+    records = []
+    for one in group_by_rows(readouts, times=load_times(opened), trials=opened.trials):
+        by_layer: dict[tuple[str, ...], dict[str, np.ndarray]] = {}
+        for (model, layer, representation, readout), values in one.difficulty.items():
+            by_layer.setdefault((model, representation, readout), {})[layer] = values
+        for (model, representation, readout), difficulty in by_layer.items():
+            if len(difficulty) < 2:
+                continue
+            found = find_best_layer(difficulty, one.rows, rng=np.random.default_rng(seed))
+            records.append(
+                {
+                    "model": model,
+                    "representation": representation,
+                    "readout": readout,
+                    "n_layers": found.n_layers,
+                    "cross_fitted_r": found.cross_fitted_r,
+                    "cross_fitted_sd": found.cross_fitted_sd,
+                    "naive_layer": found.naive_layer,
+                    "naive_r": found.naive_r,
+                    "optimism": found.optimism,
+                    "chosen_share_of_naive_layer": found.chosen_share[found.naive_layer],
+                    "n_trials": len(one.rows.trial_ids),
+                    "n_scenes": found.n_scenes,
+                }
+            )
+    if not records:
+        raise InputError(
+            f"{results}: no readout has several layers on the same trials; evaluate with --layers all"
+        )
+    write_table(pd.DataFrame(records), out / "layers.csv")
+    for row in records:
+        print_result(
+            f"{row['model']}: {row['readout']}: cross-fitted r = {row['cross_fitted_r']:+.3f}; "
+            f"layer {row['naive_layer']} naively {row['naive_r']:+.3f}, "
+            f"optimism {row['optimism']:+.3f}"
+        )
+    say(f"wrote layers.csv into {out}")

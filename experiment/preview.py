@@ -48,9 +48,10 @@ def write_preview(
         practice=practice,
     )
     prepared = prepare(request)
-    planned = _choose(prepared.plan.trials, trial_id)
+    shelf = make_shelf(prepared, display)
+    planned = _choose([t for t in prepared.plan.trials if shelf.has_image(t)], trial_id)
     words = read_instructions(language)
-    pictures = make_shelf(prepared, display).find_pictures(planned)
+    pictures = shelf.find_pictures(planned)
     stage = WindowStage(display, config=config, font=words.font, direction=words.direction)
     try:
         stage.load(pictures)
@@ -74,15 +75,18 @@ def write_preview(
     return paths
 
 
-def _choose(trials: tuple[PlannedTrial, ...], trial_id: str | None) -> PlannedTrial:
-    if trial_id is None:
-        return next(trial for trial in trials if not trial.is_practice)
+def _choose(trials: list[PlannedTrial], trial_id: str | None) -> PlannedTrial:
+    """Return the display that is asked for, or the first test display, of those with an image."""
     for trial in trials:
-        if trial.trial_id == trial_id:
+        if trial.trial_id == trial_id or (trial_id is None and not trial.is_practice):
             return trial
+    if not trials:
+        raise InputError(
+            "no display of the preview's list has an image; fetch the photographs first"
+        )
     raise InputError(
-        f"trial {trial_id!r} isn't in the preview's list; take one that is, such as "
-        f"{trials[-1].trial_id!r}"
+        f"trial {trial_id!r} isn't among those of the preview's list that have an image; take one "
+        f"that is, such as {trials[-1].trial_id!r}"
     )
 
 

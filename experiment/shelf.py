@@ -38,9 +38,7 @@ class Shelf:
         InputError
             Names the displays.
         """
-        missing = [
-            trial.trial_id for trial in plan.trials if pd.isna(self._find_row(trial)["image"])
-        ]
+        missing = [trial.trial_id for trial in plan.trials if not self.has_image(trial)]
         if missing:
             raise InputError(
                 f"{self.benchmark.folder}: {len(missing)} of {len(plan.trials)} displays have no "
@@ -53,8 +51,12 @@ class Shelf:
             self.place(trial)
             on_image()
 
+    def has_image(self, planned: PlannedTrial) -> bool:
+        """Return whether the trial table names an image for a display."""
+        return bool(pd.notna(self._find_row(planned)["image"]))
+
     def find_pictures(self, planned: PlannedTrial) -> Pictures:
-        """Return the pixels of a display."""
+        """Return the pixels of a display, which has an image."""
         image = load_trial_image(self._find_benchmark(planned), self._find_row(planned))
         return compose_pictures(
             image.pixels,

@@ -244,6 +244,8 @@ def judge_cheat(cheat: str, score: CheatScore | None, limits: Limits) -> Check:
     note = f"accuracy {score.accuracy:.3f}, {score.n_trials} displays, {score.n_scenes} scenes"
     if cheat not in DESIGN_CHEATS and verdict == "fail":
         verdict, note = "warn", f"{note}; it lies in the photographs"
+    if score.auc_high < 0.5:
+        note = f"{note}; below .5 for want of anything to learn"
     return Check(
         check="cheats",
         subject=f"{cheat} only: AUC",

@@ -5,6 +5,7 @@ field and nothing else (the participant ``NA`` is a participant), and nothing ha
 appears complete or not at all.
 """
 
+import csv
 import hashlib
 import json
 import os
@@ -96,7 +97,10 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         if path.suffix == ".parquet":
             table.to_parquet(temporary, index=False)
         else:
-            table.to_csv(temporary, index=False, encoding="utf-8", lineterminator="\n")
+            quoting = csv.QUOTE_NONNUMERIC if _has_lone_return(table) else csv.QUOTE_MINIMAL
+            table.to_csv(
+                temporary, index=False, encoding="utf-8", lineterminator="\n", quoting=quoting
+            )
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -188,6 +192,12 @@ def name_some(values: object, *, limit: int = 5) -> str:
     items = [str(value) for value in values]  # type: ignore[union-attr]
     text = ", ".join(repr(item) for item in items[:limit])
     return text if len(items) <= limit else f"{text} and {len(items) - limit} more"
+
+
+def _has_lone_return(table: pd.DataFrame) -> bool:
+    """Whether a text cell holds a carriage return, which the csv module leaves unquoted."""
+    texts = table.select_dtypes(include=["object", "string"])
+    return any(texts[name].astype("str").str.contains("\r", regex=False).any() for name in texts)
 
 
 def _umask() -> int:

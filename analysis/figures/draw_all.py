@@ -1,19 +1,98 @@
-"""Every figure of a results folder, in one call."""
+"""The figures of a results folder, in one call."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from analysis.figures import models_and_ceiling, rt_by_condition
+from analysis.figures.catalogue import FIGURES, Entry
+from analysis.figures.drawing import NotDrawn
+from analysis.figures.material import Material, load_material
 from analysis.figures.save import save_figure
-from analysis.human import summarise_conditions
-from analysis.leaderboard import RecordedScores, build_leaderboard
-from analysis.people import analyse_human
+from analysis.leaderboard import RecordedScores
 from stimuli.benchmark import Benchmark
-from stimuli.errors import InputError
+from stimuli.table_io import write_json
 
-SIZES = ("n_trials", "n_scenes", "n_people")
+NUMBERS_FILE = "numbers.json"
 
 
-def draw_all(files: RecordedScores, benchmark: Benchmark, *, folder: Path) -> list[Path]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """What a run of figures wrote.
+
+    Attributes
+    ----------
+    pictures
+        Paths of each figure's pictures, by figure.
+    captions
+        What each figure's caption file says.
+    reasons
+        Why the others were not drawn, by figure.
+    """
+
+    pictures: dict[str, list[Path]]
+    captions: dict[str, dict[str, Any]]
+    reasons: dict[str, str]
+
+
+def draw_figures(
+    material: Material,
+    *,
+    folder: Path,
+    entries: tuple[Entry, ...] = FIGURES,
+    on_figure: Callable[[], None] = lambda: None,
+) -> Drawn:
+    """Write figures with their tables and captions, and `numbers.json`; name what can't be drawn.
+
+    Parameters
+    ----------
+    material
+        The tables.
+    folder
+        Where to write.
+    entries
+        Which figures.
+    on_figure
+        Called after each, for a progress bar.
+    """
+    drawn = Drawn(pictures={}, captions={}, reasons={})
+    manifest = material.benchmark.manifest
+    common = {"benchmark": manifest.name, "is_simulated": manifest.is_simulated}
+    for entry in entries:
+        made = entry.make(material)
+        if isinstance(made, NotDrawn):
+            drawn.reasons[entry.name] = made.reason
+        else:
+            caption = {"title": entry.title, "text": made.text, **common, **made.numbers}
+            drawn.captions[entry.name] = caption
+            drawn.pictures[entry.name] = save_figure(
+                made.figure, entry.name, table=made.table, caption=caption, folder=folder
+            )
+        on_figure()
+    write_json(collect_numbers(drawn, material), folder / NUMBERS_FILE)
+    return drawn
+
+
+def collect_numbers(drawn: Drawn, material: Material) -> Mapping[str, Any]:
+    """Return every number that a text would quote, by figure, and what was not drawn."""
+    manifest = material.benchmark.manifest
+    hidden = {"title", "text", "benchmark", "is_simulated"}
+    return {
+        "benchmark": manifest.name,
+        "benchmark_version": manifest.version,
+        "is_simulated": manifest.is_simulated,
+        "trials_sha256": material.benchmark.trials_sha256,
+        "figures": {
+            name: {key: value for key, value in caption.items() if key not in hidden}
+            for name, caption in drawn.captions.items()
+        },
+        "not_drawn": drawn.reasons,
+    }
+
+
+def draw_all(
+    files: RecordedScores, benchmark: Benchmark, *, folder: Path, results: Path | None = None
+) -> list[Path]:
     """Write all figures and return the pictures' paths.
 
     Raises
@@ -21,31 +100,6 @@ def draw_all(files: RecordedScores, benchmark: Benchmark, *, folder: Path) -> li
     InputError
         The scores are not of this benchmark's trial table.
     """
-    board = build_leaderboard(files)
-    path, record, _ = files[0]
-    if record["trials_sha256"] != benchmark.trials_sha256:
-        raise InputError(
-            f"{path}: scored on another trial table than {benchmark.folder / 'trials.csv'}; name the "
-            "benchmark that was scored"
-        )
-    simulated = benchmark.manifest.is_simulated
-    conditions = summarise_conditions(analyse_human(benchmark), benchmark.trials)
-    models = models_and_ceiling.tabulate_models(board)
-    caption = {"benchmark": benchmark.manifest.name, "is_simulated": simulated}
-    sizes = {name: models[name].iloc[0] for name in SIZES if len(models)}
-    return [
-        *save_figure(
-            rt_by_condition.draw_rt_by_condition(conditions, is_simulated=simulated),
-            rt_by_condition.NAME,
-            table=conditions,
-            caption=caption | {"n_trials": int(conditions["n_trials"].sum()), "error_bars": "SEM"},
-            folder=folder,
-        ),
-        *save_figure(
-            models_and_ceiling.draw_models_and_ceiling(models, is_simulated=simulated),
-            models_and_ceiling.NAME,
-            table=models,
-            caption=caption | {"n_models": len(models)} | sizes,
-            folder=folder,
-        ),
-    ]
+    material = load_material(files, benchmark, results=results)
+    drawn = draw_figures(material, folder=folder)
+    return [path for paths in drawn.pictures.values() for path in paths]

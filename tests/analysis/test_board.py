@@ -137,7 +137,7 @@ def test_figures_draw_the_tables_that_they_write(study, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "no-such-backend")
     benchmark, results = study
     pictures = draw_all(read_score_files(results), benchmark, folder=tmp_path)
-    assert {path.suffix for path in pictures} == {".pdf", ".png"}
+    assert {path.suffix for path in pictures} == {".pdf", ".svg", ".png"}
     assert all(path.stat().st_size > 1000 for path in pictures)
     models = pd.read_csv(tmp_path / "models_and_ceiling.csv")
     assert models["r"].is_monotonic_decreasing

@@ -127,7 +127,7 @@ def test_there_is_no_interval_without_its_conditions(rng, estimate, replicated, 
 
 @pytest.mark.slow
 def test_the_error_of_a_split_half_is_that_over_repeated_studies():
-    """A quick version; benchmarks/ceiling_coverage.py is the long one."""
+    """Repeated studies give the error that one study states."""
     rng = np.random.default_rng(4)
     plain = (Subset(metrics=("all",), trials="all"),)
     found = []

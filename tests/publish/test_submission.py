@@ -234,6 +234,7 @@ def test_what_a_maintainer_should_know_is_said_but_refuses_nothing(honest, tmp_p
     assert any("not computed again" in remark for remark in verdict.remarks)
 
 
+@pytest.mark.slow
 def test_the_command_exits_2_with_all_reasons_and_0_without(honest, tmp_path):
     def run(*words):
         command = [sys.executable, str(ROOT / "objecthood.py"), "submit-check", *map(str, words)]

@@ -34,6 +34,15 @@ def test_a_good_table_comes_back_as_it_was(tmp_path, name):
     pd.testing.assert_frame_equal(read_table(tmp_path / name, Trials), trials)
 
 
+@pytest.mark.parametrize("text", ["a\rb", "a\r\nb", "a\nb", 'a"b', "a,b;c"])
+def test_a_text_with_line_breaks_or_quotes_stays_one_cell(tmp_path, text):
+    path = broken(tmp_path, lambda t: t.assign(scene_id=text))
+    table = read_table(path, Trials)
+    assert len(table) == 8
+    assert set(table["scene_id"]) == {text}
+    assert table["image"].isna().all()
+
+
 def test_ids_that_look_like_numbers_or_missing_stay_text(tmp_path):
     path = broken(tmp_path, lambda t: t.assign(trial_id=["007", "1e5", "NA", "null", *"abcd"]))
     assert read_table(path, Trials)["trial_id"].tolist()[:4] == ["007", "1e5", "NA", "null"]

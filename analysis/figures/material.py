@@ -1,0 +1,149 @@
+"""Everything that figures are drawn from: tables and records that other commands wrote."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.families import list_model_facts
+from analysis.figures.colours import assign_colours
+from analysis.human import summarise_conditions
+from analysis.leaderboard import RecordedScores, build_leaderboard
+from analysis.people import analyse_human
+from analysis.published_roc import ROC_FILE
+from model_eval.tables import READOUT_KEY
+from stimuli.benchmark import Benchmark
+from stimuli.errors import InputError
+from stimuli.table_io import read_columns
+
+READOUT_COLUMNS = [*READOUT_KEY, "kind", "trial_id", "value"]
+REPORTED_TEXTS = {
+    "model",
+    "family",
+    "objective",
+    "readout",
+    "quantity",
+    "citation",
+    "place",
+    "note",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """The tables of one run of figures.
+
+    Attributes
+    ----------
+    benchmark
+        The displays and their photographs.
+    records
+        Score records, without the scores, one per model.
+    board
+        As `analysis.leaderboard.build_leaderboard` returns it, with family and year.
+    human, conditions
+        People per trial and per cell of the design.
+    readouts
+        All readouts whose files are there.
+    reported
+        Published scores, empty where the project has no table of them.
+    roc
+        Mean ROC curves that came with the benchmark, possibly empty.
+    colours
+        By family.
+    """
+
+    benchmark: Benchmark
+    records: tuple[Mapping[str, Any], ...]
+    board: pd.DataFrame
+    human: pd.DataFrame
+    conditions: pd.DataFrame
+    readouts: pd.DataFrame
+    reported: pd.DataFrame
+    roc: pd.DataFrame
+    colours: Mapping[str, str]
+
+    @property
+    def is_simulated(self) -> bool:
+        """The people are simulated."""
+        return self.benchmark.manifest.is_simulated
+
+    @property
+    def people(self) -> str:
+        """How captions call the people."""
+        return "simulated people" if self.is_simulated else "people"
+
+
+def load_material(
+    files: RecordedScores, benchmark: Benchmark, *, results: Path | None = None
+) -> Material:
+    """Return the material of all figures.
+
+    Parameters
+    ----------
+    files
+        As `analysis.records.read_score_files` returns them.
+    benchmark
+        What was scored.
+    results
+        The folder with `readouts/`; without it figures that need readouts are not drawn.
+
+    Raises
+    ------
+    InputError
+        The scores are not of this benchmark's trial table, or a file is damaged.
+    """
+    board = build_leaderboard(files)
+    path, record, _ = files[0]
+    if record["trials_sha256"] != benchmark.trials_sha256:
+        raise InputError(
+            f"{path}: scored on another trial table than {benchmark.folder / 'trials.csv'}; name the "
+            "benchmark that was scored"
+        )
+    records = tuple(record for _, record, _ in files)
+    facts = list_model_facts(records, [str(scores["model"].iloc[0]) for *_, scores in files])
+    board = board.drop(columns=["family", "year"], errors="ignore").merge(
+        facts.drop_duplicates("model"), on="model", how="left", validate="many_to_one"
+    )
+    reported = read_reported()
+    human = analyse_human(benchmark)
+    return Material(
+        benchmark=benchmark,
+        records=records,
+        board=board,
+        human=human,
+        conditions=summarise_conditions(human, benchmark.trials),
+        readouts=_read_readouts(benchmark, results),
+        reported=reported,
+        roc=_read_roc(benchmark),
+        colours=assign_colours([*board["family"], *reported["family"].dropna()]),
+    )
+
+
+def read_reported() -> pd.DataFrame:
+    """Return the scores that papers report (`data/published_scores.csv`); empty without the file."""
+    with_file = package_files("data").joinpath("published_scores.csv")
+    if not with_file.is_file():
+        return pd.DataFrame(columns=[*sorted(REPORTED_TEXTS), "year", "value"])
+    return read_columns(Path(str(with_file)), text_columns=REPORTED_TEXTS)
+
+
+def _read_readouts(benchmark: Benchmark, results: Path | None) -> pd.DataFrame:
+    paths = [] if results is None else sorted((results / "readouts").glob("*.parquet"))
+    published = benchmark.folder / "published_readouts.parquet"
+    paths += [published] if published.is_file() else []
+    if not paths:
+        return pd.DataFrame(columns=READOUT_COLUMNS)
+    texts = {*READOUT_KEY, "kind", "trial_id"}
+    tables = [read_columns(path, text_columns=texts)[READOUT_COLUMNS] for path in paths]
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+
+
+def _read_roc(benchmark: Benchmark) -> pd.DataFrame:
+    path = benchmark.folder / ROC_FILE
+    if not path.is_file():
+        return pd.DataFrame(columns=["model", "layer", "representation", "condition"])
+    return read_columns(path, text_columns={"model", "layer", "representation", "condition"})
