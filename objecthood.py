@@ -15,14 +15,9 @@ from commands.demo import demo
 from commands.evaluate import evaluate
 from commands.human import human
 from commands.publish import figures, leaderboard
-<<<<<<< HEAD
-from commands.scores import score
-from commands.stats import explain
-=======
 from commands.report import report
-from commands.scores import evaluate, score
+from commands.scores import score
 from commands.stats import compare, explain, layers
->>>>>>> main
 from commands.submit import submit_check
 from stimuli.errors import InputError
 
