@@ -78,7 +78,8 @@ def describe_model(card: ModelCard) -> dict[str, Any] | None:
     is_known = (
         card.weights_sha256 is not None or card.random_seed is not None or card.source == "control"
     )
-    if not is_known:
+    # What code of one's own does with the weights isn't told by their hash.
+    if not is_known or card.source == "wrapped":
         return None
     return {
         "model": card.name,

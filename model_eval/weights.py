@@ -129,6 +129,39 @@ def fetch_weights(place: WeightsPlace, *, name: str) -> Path:
     )
 
 
+def fetch_repository(name: str) -> Path:
+    """Return the folder of a Hugging Face repository's JSON and safetensors files, fetched if need be.
+
+    Raises
+    ------
+    InputError
+        It isn't here and can't be fetched; comes within seconds.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    patterns = ["*.json", "*.safetensors"]
+    place = WeightsPlace(hub_id=name, hub_files=(_SAFETENSORS,), url=None)
+    try:
+        folder = Path(snapshot_download(name, allow_patterns=patterns, local_files_only=True))
+        if any(folder.glob("*.safetensors")):
+            return folder
+    except LocalEntryNotFoundError:
+        pass
+    except HFValidationError as error:
+        raise InputError(f"hf:{name}: neither a folder nor a repository's name ({error})") from None
+    reason = _why_unreachable(place)
+    if reason is None:
+        try:
+            return Path(snapshot_download(name, allow_patterns=patterns, etag_timeout=PATIENCE_S))
+        except OSError as error:
+            reason = str(error).splitlines()[0]
+    raise InputError(
+        f"hf:{name}: it isn't here and can't be fetched ({reason}). Run 'hf download {name}' on a "
+        f"machine with a network and copy the result to {place.cache_path} here"
+    )
+
+
 def _why_unreachable(place: WeightsPlace) -> str | None:
     """Try the network once, shortly, through the proxies of the environment; None when it answers."""
     from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE

@@ -73,12 +73,12 @@ def create_random(architecture: str, seed: int) -> tuple[torch.nn.Module, bool]:
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return _create(architecture, pretrained=False)
+        return create_network(architecture, pretrained=False)
 
 
 def _create_from_file(name: str, path: Path) -> tuple[torch.nn.Module, bool]:
     try:
-        return _create(name, pretrained=True, pretrained_cfg_overlay={"file": str(path)})
+        return create_network(name, pretrained=True, pretrained_cfg_overlay={"file": str(path)})
     except (RuntimeError, KeyError, OSError, SafetensorError) as error:
         raise InputError(
             f"{name}: the weights in {path} don't fit ({str(error).splitlines()[0]}); delete the file "
@@ -86,7 +86,7 @@ def _create_from_file(name: str, path: Path) -> tuple[torch.nn.Module, bool]:
         ) from error
 
 
-def _create(name: str, **settings: Any) -> tuple[torch.nn.Module, bool]:  # noqa: ANN401 (timm's own)
+def create_network(name: str, **settings: Any) -> tuple[torch.nn.Module, bool]:  # noqa: ANN401 (timm's own)
     """Create a network that takes any image size, where its family can."""
     for extra in _ANY_SIZE:
         try:
