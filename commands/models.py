@@ -1,12 +1,15 @@
 """`objecthood models`: what can be evaluated."""
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from commands.console import print_json, print_result, say
 from commands.model_options import Device, Dtype, GeometryText, Models, RandomWeights
+
+if TYPE_CHECKING:
+    from model_eval.listing import Listed
 
 app = typer.Typer(no_args_is_help=True, help="Models: what can be evaluated.")
 
@@ -19,6 +22,12 @@ def list_(
     pattern: Annotated[
         str | None, typer.Argument(help="Part of a name, or a pattern such as '*dinov2*'.")
     ] = None,
+    catalogue: Annotated[
+        bool,
+        typer.Option(
+            "--catalogue", help="Those that the field compares: objective, data, licence."
+        ),
+    ] = False,
     is_json: Annotated[bool, typer.Option("--json", help="For a program.")] = False,
 ) -> None:
     """Say what can be evaluated, and whether its weights are on this machine.
@@ -30,6 +39,9 @@ def list_(
     from model_eval.listing import list_models
 
     found = list_models(pattern)
+    if catalogue:
+        _print_catalogue(found, is_json=is_json)
+        return
     if is_json:
         print_json({"models": [asdict(item) | {"is_ready": item.is_ready} for item in found]})
         return
@@ -37,6 +49,26 @@ def list_(
     for item in shown[:_SHOWN]:
         print_result(f"{item.name:<50} {item.source:<8} {item.weights}")
     _say_rest(n_found=len(found), n_shown=min(len(shown), _SHOWN), pattern=pattern)
+
+
+def _print_catalogue(found: "list[Listed]", *, is_json: bool) -> None:
+    """Print the catalogue's rows of the models that were found."""
+    from model_eval.catalogue import read_catalogue
+
+    listed = {item.name: item for item in found}
+    rows = [
+        row | asdict(listed[row["name"]])
+        for row in read_catalogue().to_dict("records")
+        if row["name"] in listed
+    ]
+    if is_json:
+        print_json({"models": rows})
+        return
+    for row in rows:
+        print_result(
+            f"{row['name']:<46} {row['family']:<22} {row['objective']:<40} {row['training_data']:<22} "
+            f"{row['year']}  {row['licence']:<16} {row['stride_px']:>2}/{row['size_px']:<4} {row['weights']}"
+        )
 
 
 def _say_rest(*, n_found: int, n_shown: int, pattern: str | None) -> None:
