@@ -13,6 +13,9 @@ from model_eval.displays import PatchDisplay, Remembering
 from model_eval.source import Array
 from stimuli.errors import InputError
 
+# A matrix of all pairs of so many patches takes 1 GiB.
+MAX_AFFINITY_PATCHES = 16384
+
 
 class View(Remembering):
     """What all views share: the trials, the maps, and results that several readouts need.
@@ -107,7 +110,19 @@ class LayerView(View):
 
     @cached_property
     def affinity(self) -> np.ndarray:
-        """Cosine of all pairs of patches; float32 array, shape (n_patches, n_patches)."""
+        """Cosine of all pairs of patches; float32 array, shape (n_patches, n_patches).
+
+        Raises
+        ------
+        InputError
+            There are too many patches for it to fit into memory (a CNN's first stages).
+        """
+        n_patches = len(self.norms)
+        if n_patches > MAX_AFFINITY_PATCHES:
+            raise InputError(
+                f"{self.where}: {n_patches} patches have {n_patches**2 * 4 / 2**30:.0f} GiB of pairs; "
+                "leave out what needs all pairs (--scene-pairs, spread steps), or choose deeper --layers"
+            )
         return self.check(as_numpy(self.unit_tokens @ self.unit_tokens.T), "cosine similarities")
 
 
