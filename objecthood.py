@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from commands import cache, data, models, session, trials
+from commands import cache, data, learn, models, session, trials
 from commands.console import say
 from commands.demo import demo
 from commands.evaluate import evaluate
@@ -34,6 +34,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(trials.app, name="trials")
 app.add_typer(models.app, name="models")
 app.add_typer(cache.app, name="cache")
+app.add_typer(learn.app, name="learn")
 app.add_typer(session.app, name="session")
 for command in (
     demo,

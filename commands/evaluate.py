@@ -70,6 +70,9 @@ def evaluate(
     batch_size: BatchSize = 1,
     cache: CacheFolder = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Read everything anew.")] = False,
+    keep_pairs: Annotated[
+        bool, typer.Option("--keep-pairs", help="Keep the dots' vectors, for 'objecthood learn'.")
+    ] = False,
     keep_features: Annotated[
         Path | None, typer.Option(help="Keep the features too (safetensors), in this folder.")
     ] = None,
@@ -104,6 +107,7 @@ def evaluate(
         has_curves=curves,
         has_scenes=scenes or scene_pairs,
         has_scene_pairs=scene_pairs,
+        has_pairs=keep_pairs,
         random_weights=random_weights,
         geometry=geometry,
         dots=dots,
@@ -180,6 +184,11 @@ def read_out(job: Job, benchmark: "Benchmark") -> tuple["pd.DataFrame", dict[str
     for folder, table in tables.items():
         if len(table):
             write_table(table, job.out / folder / f"{safe_file_name(written)}.csv")
+    if done.pairs:
+        from model_eval.learned.pair_files import write_pairs
+
+        path = job.out / "pairs" / f"{safe_file_name(written)}.safetensors"
+        write_pairs(done.pairs, path, model=written)
     _say_what_happened(written, done.skipped, done.model_record)
     return done.readouts, dict(done.model_record)
 

@@ -10,6 +10,7 @@ bytes of image and mask, and the image's trials. Each entry also holds these par
     <folder>/<model>/<image>-<key>.json
 """
 
+import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,8 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import model_eval
 import stimuli
@@ -26,6 +29,7 @@ from model_eval.results import (
     CurveSum,
     ImageResult,
     NormCounts,
+    PairVectors,
     SceneValue,
     SkippedTrial,
     TrialValues,
@@ -119,6 +123,7 @@ def make_parts(
         },
         "curves": plan.options.has_curves,
         "scenes": [plan.options.has_scenes, plan.options.has_scene_pairs],
+        "pairs": plan.options.has_pairs,
         "code": hash_code(),
         "libraries": dict(versions),
     }
@@ -211,6 +216,15 @@ def _describe_result(result: ImageResult) -> dict[str, Any]:
         "skipped": [asdict(item) for item in result.skipped],
         "scenes": [asdict(item) for item in result.scenes],
         "curves": [asdict(item) for item in result.curves],
+        "pairs": [
+            {
+                "feature": asdict(item.feature),
+                "trial_ids": item.trial_ids,
+                "shape": item.vectors.shape,
+                "float32": base64.b64encode(item.vectors.astype("<f4").tobytes()).decode(),
+            }
+            for item in result.pairs
+        ],
         "norms": asdict(result.norms),
     }
 
@@ -242,6 +256,16 @@ def _parse_result(content: Mapping[str, Any]) -> ImageResult:
                 }
             )
             for item in content["curves"]
+        ],
+        pairs=[
+            PairVectors(
+                feature=Feature(**item["feature"]),
+                trial_ids=tuple(item["trial_ids"]),
+                vectors=np.frombuffer(base64.b64decode(item["float32"]), "<f4")
+                .reshape(item["shape"])
+                .astype(np.float32),
+            )
+            for item in content["pairs"]
         ],
         norms=NormCounts(**content["norms"]),
     )

@@ -26,6 +26,8 @@ class EvaluationOptions:
         Also statistics per scene over all labelled objects (`model_eval.scene_statistics`).
     has_scene_pairs
         With those that need all pairs of patches.
+    has_pairs
+        Also the vectors of both dots, for learned readouts (`model_eval.learned`).
     random_weights
         Seed of random weights, or None for pretrained ones.
     geometry
@@ -47,6 +49,7 @@ class EvaluationOptions:
     has_curves: bool = False
     has_scenes: bool = False
     has_scene_pairs: bool = False
+    has_pairs: bool = False
     random_weights: int | None = None
     geometry: str = "pad"
     dots: DotRule = "contains"

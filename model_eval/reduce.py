@@ -14,6 +14,7 @@ from model_eval.results import (
     CurveSum,
     ImageResult,
     NormCounts,
+    PairVectors,
     SceneValue,
     SkippedTrial,
     TrialValues,
@@ -127,6 +128,14 @@ class ImageReducer:
             self.result.norms = _count_norms(view)
         if feature in self._plan.readouts:
             self._read(view, feature)
+            if self._plan.options.has_pairs:
+                self.result.pairs.append(
+                    PairVectors(
+                        feature=feature,
+                        trial_ids=self._display.trial_ids,
+                        vectors=view.seed_tokens[patches.seed_of_dot],
+                    )
+                )
             if self._plan.options.has_scenes:
                 with_pairs = self._plan.options.has_scene_pairs
                 self.result.scenes.extend(
@@ -143,7 +152,7 @@ class ImageReducer:
     def _read(self, view: View, feature: Feature) -> None:
         for item in self._plan.readouts[feature]:
             self._read_one(view, feature, item)
-        if self._plan.options.has_curves:
+        if self._plan.options.has_curves and isinstance(view, LayerView):
             self.result.curves.extend(_sum_curves(view, feature))
 
     def _read_one(self, view: View, feature: Feature, item: Readout) -> None:

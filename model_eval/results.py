@@ -55,6 +55,15 @@ class CurveSum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PairVectors:
+    """The vectors of both dots of an image's trials; float32 array, shape (n_trials, 2, n_dims)."""
+
+    feature: Feature
+    trial_ids: tuple[str, ...]
+    vectors: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NormCounts:
     """Patches of the last block, those with outlying length, and those of length 0."""
 
@@ -71,7 +80,7 @@ class ImageResult:
     ----------
     scene_id
         The scene.
-    readouts, skipped, scenes, curves
+    readouts, skipped, scenes, curves, pairs
         As their classes say.
     norms
         Counts of the last block's token lengths.
@@ -82,6 +91,7 @@ class ImageResult:
     skipped: dict[SkippedTrial, None] = field(default_factory=dict)
     scenes: list[SceneValue] = field(default_factory=list)
     curves: list[CurveSum] = field(default_factory=list)
+    pairs: list[PairVectors] = field(default_factory=list)
     norms: NormCounts = field(default_factory=NormCounts)
 
 
@@ -167,6 +177,26 @@ def tabulate_summaries(model: str, results: Sequence[ImageResult]) -> pd.DataFra
     ]
     table = pd.DataFrame(rows, columns=list(Summaries.to_schema().columns))
     return check_table(table, Summaries, source=f"the curves of {model}")
+
+
+def collect_pairs(
+    results: Sequence[ImageResult], *, order: Mapping[str, int]
+) -> dict[Feature, PairVectors]:
+    """Return the vectors of both dots of all trials, by feature, in the order of trials."""
+    found: dict[Feature, list[PairVectors]] = {}
+    for result in results:
+        for item in result.pairs:
+            found.setdefault(item.feature, []).append(item)
+    collected = {}
+    for feature, items in found.items():
+        ids = [trial_id for item in items for trial_id in item.trial_ids]
+        place = np.argsort([order[trial_id] for trial_id in ids], kind="stable")
+        collected[feature] = PairVectors(
+            feature=feature,
+            trial_ids=tuple(ids[k] for k in place),
+            vectors=np.concatenate([item.vectors for item in items])[place],
+        )
+    return collected
 
 
 def add_norms(results: Sequence[ImageResult]) -> NormCounts:

@@ -5,7 +5,7 @@ number of images. What can't be read of a trial (no image, no mask, an object sm
 counted in a table of its own, never dropped silently.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,7 +23,7 @@ from model_eval.cache import (
     read_entry,
     write_entry,
 )
-from model_eval.card import ModelCard, choose_features, describe_card
+from model_eval.card import Feature, ModelCard, choose_features, describe_card
 from model_eval.device import find_device
 from model_eval.keep import FeatureKeeper
 from model_eval.options import EvaluationOptions
@@ -33,8 +33,10 @@ from model_eval.reduce import HIGH_NORM_RATIO, Plan, make_plan
 from model_eval.results import (
     ALL_READOUTS,
     ImageResult,
+    PairVectors,
     SkippedTrial,
     add_norms,
+    collect_pairs,
     tabulate_readouts,
     tabulate_scenes,
     tabulate_skipped,
@@ -67,6 +69,8 @@ class Evaluation:
         Valid under `model_eval.tables.SceneStatistics`; empty unless asked for.
     summaries
         Valid under `model_eval.tables.Summaries`; empty unless curves were asked for.
+    pairs
+        Both dots' vectors by feature; empty unless asked for.
     """
 
     readouts: pd.DataFrame
@@ -74,6 +78,7 @@ class Evaluation:
     skipped: pd.DataFrame
     scenes: pd.DataFrame
     summaries: pd.DataFrame
+    pairs: Mapping[Feature, PairVectors]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,6 +313,7 @@ def make_evaluation(
         skipped=tabulate_skipped(skipped),
         scenes=tabulate_scenes(model, results),
         summaries=tabulate_summaries(model, results),
+        pairs=collect_pairs(results, order=order),
     )
 
 
