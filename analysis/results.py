@@ -15,6 +15,8 @@ from stimuli.errors import InputError
 from stimuli.table_io import read_table
 
 Key = tuple[str, ...]
+# Where in a results folder the deeper statistics lie, unless somebody says otherwise.
+STATISTICS_FOLDER = "statistics"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
