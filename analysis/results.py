@@ -57,6 +57,19 @@ def read_results(folder: Path, trials: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
+def keep_last_layers(readouts: pd.DataFrame) -> pd.DataFrame:
+    """Return the last layer of each model's readout and representation: what the board ranks.
+
+    Parameters
+    ----------
+    readouts
+        Layers in the order in which they were written.
+    """
+    entry = ["model", "representation", "readout"]
+    last = readouts.groupby(entry, dropna=False)["layer"].transform(lambda layers: layers.iloc[-1])
+    return readouts[readouts["layer"].fillna("").eq(last.fillna(""))]
+
+
 def group_by_rows(
     readouts: pd.DataFrame, *, times: ReactionTimes, trials: pd.DataFrame
 ) -> list[RowSet]:
