@@ -72,12 +72,13 @@ EXPLANATIONS = (
     ),
     (
         "rank: by the headline among readouts scored on the same trials; '=' marks equal scores. In "
-        "brackets the ranks that 'objecthood compare' can't tell apart from it, corrected for the "
-        "number of pairs: rows whose brackets overlap are ties. Rows without a headline have none."
+        "brackets its rank interval ('objecthood compare', corrected for the number of pairs): from "
+        "one more than the rows that are separably better, to all that aren't separably worse. "
+        "Rows without a headline have no rank."
     ),
     (
         "share of attainable: partial r divided by the root of the reliability of people's mean, "
-        "95 % over people and scenes, who vary above and below the line alike."
+        "95 % over people and scenes, with numerator and denominator varying together."
     ),
     "condition's r all: what the four condition means alone reach on the same rows.",
     (

@@ -84,7 +84,7 @@ def build_leaderboard(files: RecordedScores) -> pd.DataFrame:
         their set, equal scores sharing the lower number (`n_sharing_rank` of them); rows without a
         headline value have none. `rank_low` and `rank_high` are empty until
         `analysis.rank_intervals` fills them. `is_shown` marks the last layer of each readout. `<metric>_<quantity>` are the
-        columns of `analysis.tables.Scores`.
+        columns of `analysis.tables.Scores`. Without files, these columns and no row.
 
     Raises
     ------
@@ -92,6 +92,8 @@ def build_leaderboard(files: RecordedScores) -> pd.DataFrame:
         The files are of different benchmarks, trial tables, people or metric versions, or two files
         score the same readout of the same model.
     """
+    if not files:
+        return _empty_board()
     check_files_agree(files)
     board = _widen(files)
     _check_entries_differ(board, files)
@@ -169,6 +171,19 @@ def pick_layers(board: pd.DataFrame, row: Mapping[str, Any]) -> pd.DataFrame:
     is_alike = board["model"].eq(row["model"]) & board["readout"].eq(row["readout"])
     is_alike &= board["rows_sha256"].eq(row["rows_sha256"])
     return board[is_alike].sort_values("order", kind="stable")
+
+
+def _empty_board() -> pd.DataFrame:
+    """Return a board of nothing, with the columns that every board has."""
+    texts = [*READOUT_KEY, "kind", "rows_sha256", "family", "objective", "source", "entry"]
+    texts += ["weights_sha256", "best_layer"]
+    whole = ["rank", *RANK_INTERVAL, "n_sharing_rank", "n_trials", "n_scenes", "n_people"]
+    whole += [*WHOLE_FACTS, "order", "n_layers"]
+    numbers = [f"{metric}_{name}" for metric in METRIC_NAMES for name in _QUANTITIES]
+    types = dict.fromkeys(texts, "str") | dict.fromkeys(whole, "Int64")
+    types |= dict.fromkeys([*numbers, "object_auc", "best_layer_r"], "float64")
+    types |= dict.fromkeys(["is_random_weights", "is_shown"], "bool")
+    return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in types.items()})
 
 
 def _widen(files: RecordedScores) -> pd.DataFrame:

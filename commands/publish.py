@@ -45,7 +45,7 @@ def leaderboard(
     opened = None if benchmark is None else open_benchmark(benchmark)
     readouts = read_kept_readouts(results, files, benchmark=opened)
     fill_readout_means(files, readouts)
-    board = _rank(build_leaderboard(files), results)
+    board = rank_board(build_leaderboard(files), results)
     record = files[0][1]
     reported = read_reported(record["benchmark"])
     examples = None if opened is None else _choose_examples(board, files, readouts, opened)
@@ -60,7 +60,7 @@ def leaderboard(
     print_result(str(out / "leaderboard.html"))
 
 
-def _rank(board: "pd.DataFrame", results: Path) -> "pd.DataFrame":
+def rank_board(board: "pd.DataFrame", results: Path) -> "pd.DataFrame":
     """Fill the rank intervals of a comparison of these scores, where there is one."""
     from analysis.rank_intervals import add_rank_intervals, read_ranking
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from analysis.figures import (
     accuracy_and_rt,
+    affinity_maps,
     ceiling_by_people,
     easiest_and_hardest,
     exclusions,
@@ -49,6 +50,7 @@ _MODELS = (
     roc_curves,
     mixed_coefficients,
     persons_and_models,
+    affinity_maps,
     easiest_and_hardest,
 )
 FIGURES = (

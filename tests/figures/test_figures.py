@@ -14,6 +14,7 @@ from matplotlib.colors import to_hex
 from analysis.families import list_model_facts, name_family
 from analysis.figures import (
     accuracy_and_rt,
+    affinity_maps,
     ceiling_by_people,
     easiest_and_hardest,
     exclusions,
@@ -37,9 +38,12 @@ from analysis.person_tables import bin_reaction_times
 from analysis.published_roc import average_curves
 from analysis.records import read_score_files
 from analysis.statistic_tables import MixedScores
+from model_eval.card import Feature
+from model_eval.map_files import AffinityMap, MapFile
 from stimuli.benchmark import open_benchmark
 from stimuli.dots import PUBLISHED_DOT
 from stimuli.errors import InputError
+from stimuli.geometry import pad_to_grid
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +67,7 @@ def test_every_figure_is_drawn_or_named_with_its_reason(drawn):
         "years_and_families",
         "mixed_coefficients",
         "exclusions",
+        "affinity_maps",
     }
     assert "published_roc.csv" in found.reasons["roc_curves"]
 
@@ -404,3 +409,54 @@ def test_persons_stand_in_rows_of_the_best_readouts_below_the_others(material):
     assert means == sorted(means, reverse=True)
     nothing = replace(material, readouts=material.readouts[:0])
     assert "RESULTS/readouts" in persons_and_models.make(nothing).reason
+
+
+# Maps
+
+
+def make_maps(material, models, *, layer="2", n_scenes=5):
+    """Maps of the first scenes of the study, rising to the right, 10-pixel patches of 80 x 60."""
+    trials = material.benchmark.trials
+    scenes = trials.loc[trials["image"].notna(), "scene_id"].unique()[:n_scenes]
+    grid = pad_to_grid(width_px=80, height_px=60, stride_px=10)
+    maps = []
+    for scene in scenes:
+        rows = trials[trials["scene_id"] == scene]
+        first = rows.iloc[0]
+        maps.append(
+            AffinityMap(
+                feature=Feature(layer=layer, representation="tokens"),
+                trial_ids=tuple(rows["trial_id"]),
+                scene_id=scene,
+                image=first["image"],
+                image_sha256=first["image_sha256"],
+                dot_x_px=first["dot1_x_px"],
+                dot_y_px=first["dot1_y_px"],
+                grid=grid,
+                affinity=np.tile(np.arange(8, dtype=np.float32), (6, 1)),
+            )
+        )
+    return tuple(MapFile(model=name, geometry="pad", maps=tuple(maps)) for name in models)
+
+
+def test_maps_stand_beside_their_display_with_the_affinity_at_the_second_dot(material):
+    made = affinity_maps.make(replace(material, maps=make_maps(material, ["c|d", "a<b>"])))
+    board = list(material.board["model"].drop_duplicates())
+    assert made.numbers["models"] == sorted(["c|d", "a<b>"], key=board.index)
+    assert made.table["trial_id"].nunique() == 4
+    assert set(made.table["condition"].head(4)) == {"same far", "different far"}
+    trials = material.benchmark.trials.set_index("trial_id")
+    columns = np.floor(trials.loc[made.table["trial_id"], "dot2_x_px"].to_numpy() / 10)
+    assert made.table["affinity_at_dot2"].tolist() == columns.tolist()
+    map_axes = made.figure.axes[1]
+    assert map_axes.get_xlim() == (0, 80)  # of the photograph, whatever the padding
+    assert map_axes.images[0].get_extent() == [0, 80, 60, 0]
+    dots = [line.get_xdata()[0] for line in map_axes.lines]
+    assert dots == [trials.loc[made.table["trial_id"][0], f"dot{k}_x_px"] for k in (1, 2)]
+
+
+def test_maps_of_no_common_display_and_no_maps_are_said_not_drawn(material):
+    assert "--keep-maps" in affinity_maps.make(replace(material, maps=())).reason
+    (one,) = make_maps(material, ["a<b>"])
+    halves = [replace(one, maps=one.maps[:2]), replace(one, model="c|d", maps=one.maps[2:])]
+    assert "map of every model" in affinity_maps.make(replace(material, maps=tuple(halves))).reason
