@@ -5,7 +5,7 @@ model's similarity and a person's seconds can be read side by side.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,8 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from analysis.board_thumbnails import make_thumbnails
+from analysis.extremes import find_extremes, predict_difficulty
 from analysis.leaderboard import list_rows
-from analysis.metrics import signed_difficulty
 from model_eval.tables import READOUT_KEY
 from stimuli.benchmark import Benchmark
 from stimuli.tables import name_cells
@@ -102,50 +102,28 @@ def place_trials(readout: pd.DataFrame, trials: pd.DataFrame, human: pd.DataFram
     rows = trials.assign(condition=name_cells(trials)).merge(
         human.loc[human["mean_rt_s"].notna(), ["trial_id", "mean_rt_s"]], on="trial_id"
     )
-    rows = rows.merge(readout[["trial_id", "value", "kind"]], on="trial_id")
-    difficulty = signed_difficulty(
-        rows["value"].to_numpy(float),
-        kind=str(rows["kind"].iloc[0]) if len(rows) else "difficulty",
-        is_same=rows["same_object"].to_numpy(bool),
-    )
+    difficulty = predict_difficulty(readout, trials).rename("difficulty")
+    rows = rows.merge(difficulty, left_on="trial_id", right_index=True)
     return rows.assign(
-        model_percentile=_percentile(difficulty),
+        model_percentile=_percentile(rows["difficulty"].to_numpy(float)),
         people_percentile=_percentile(rows["mean_rt_s"].to_numpy(float)),
     )
-
-
-def choose_extremes(
-    placed: pd.DataFrame, *, by: str, n: int, images: Sequence[str] | None = None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the `n` easiest and the `n` hardest trials, each photograph at most once in either.
-
-    Parameters
-    ----------
-    placed
-        As `place_trials` returns it.
-    by
-        ``model_percentile`` or ``people_percentile``.
-    n
-        Of each.
-    images
-        Only trials with one of these images, where given.
-    """
-    rows = placed if images is None else placed[placed["image"].isin(images)]
-    ordered = rows.sort_values([by, "trial_id"], kind="stable")
-    easy = ordered.drop_duplicates("scene_id", keep="first").head(n)
-    hard = ordered.iloc[::-1].drop_duplicates("scene_id", keep="first").head(n)
-    return easy, hard
 
 
 def _add_examples(
     examples: Examples, entry: str, placed: pd.DataFrame, *, images: list[str] | None
 ) -> None:
-    easy, hard = choose_extremes(placed, by="model_percentile", n=N_EXAMPLES, images=images)
+    seen = placed if images is None else placed[placed["image"].isin(images)]
+    difficulty = seen.set_index("trial_id")["model_percentile"]
+    chosen = find_extremes(difficulty, seen, n=N_EXAMPLES).merge(placed, on="trial_id")
     examples.by_entry[entry] = {
-        name: [[row["trial_id"], round(row["model_percentile"])] for row in list_rows(side)]
-        for name, side in (("easy", easy), ("hard", hard))
+        name: [
+            [row["trial_id"], round(row["model_percentile"])]
+            for row in list_rows(chosen[chosen["end"] == end])
+        ]
+        for name, end in (("easy", "easiest"), ("hard", "hardest"))
     }
-    for row in list_rows(pd.concat([easy, hard])):
+    for row in list_rows(chosen):
         examples.trials.setdefault(
             row["trial_id"],
             {

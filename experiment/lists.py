@@ -1,30 +1,17 @@
-"""Which displays a person sees: the Latin square over scenes and conditions.
-
-Each person sees each scene in one of its four conditions, counterbalanced over groups of four people
-(methods 1.1 [paper]). With scenes counted in the table's order and conditions in the order of
-`CELLS`, the display in cell c of scene s belongs to list (s + c) mod 4: every list holds every scene
-once, and each condition equally often.
-"""
+"""Which displays a person sees: the lists that a table names, or the Latin square made here."""
 
 import pandas as pd
 
 from stimuli.errors import TableError
-from stimuli.tables import CELL_NAMES, name_cells
-
-PRACTICE_LIST = "practice"
-N_LISTS = len(CELL_NAMES)
+from stimuli.lists import deal_square, number_cells
 
 
-def is_practice_trial(trials: pd.DataFrame) -> pd.Series:
-    """Return True for the displays whose list is `practice`."""
-    return trials["list_id"].eq(PRACTICE_LIST).fillna(value=False).astype(bool)
-
-
-def assign_lists(trials: pd.DataFrame) -> pd.Series:
+def find_lists(trials: pd.DataFrame) -> pd.Series:
     """Return the list of each display, as a whole number from 0.
 
     A table that names its lists itself (`list_id`, other than practice) is believed: its names are
-    numbered in sorted order. Otherwise the Latin square of four lists is made here.
+    numbered in sorted order. Otherwise the Latin square of four lists is made here, scenes counted in the
+    table's order (`stimuli.lists`).
 
     Parameters
     ----------
@@ -51,8 +38,7 @@ def assign_lists(trials: pd.DataFrame) -> pd.Series:
         numbers = trials["list_id"].rank(method="dense").astype(int) - 1
     else:
         scene_number = pd.Series(pd.factorize(trials["scene_id"])[0], index=trials.index)
-        cell_number = name_cells(trials).map({name: k for k, name in enumerate(CELL_NAMES)})
-        numbers = ((scene_number + cell_number) % N_LISTS).astype(int)
+        numbers = deal_square(scene_number, number_cells(trials))
     _check_scene_once(trials, numbers)
     return numbers
 

@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 
 from experiment.diffusion import sample_exits
-from experiment.lists import assign_lists, is_practice_trial
+from experiment.lists import find_lists
 from experiment.tables import Responses
 from stimuli.errors import InputError
+from stimuli.lists import is_practice_trial
 from stimuli.table_io import check_table, name_some
 
 SIMULATED_SESSION = "1"
@@ -232,7 +233,7 @@ def simulate_responses(
     by_trial = _align_difficulty(trials, difficulty)
     test = trials[~is_practice_trial(trials)].reset_index(drop=True)
     values = by_trial.loc[test["trial_id"]].to_numpy(dtype=float)
-    lists = assign_lists(test).to_numpy()
+    lists = find_lists(test).to_numpy()
     n_lists = int(lists.max()) + 1 if len(lists) else 1
     parts = []
     for k, person_rng in enumerate(rng.spawn(n_people)):

@@ -17,9 +17,10 @@ import numpy as np
 import pandas as pd
 
 from experiment.config import SessionConfig
-from experiment.lists import assign_lists, is_practice_trial
+from experiment.lists import find_lists
 from experiment.tables import Outcome
 from stimuli.errors import InputError
+from stimuli.lists import is_practice_trial
 from stimuli.seeds import spawn_rng
 from stimuli.tables import name_cells
 
@@ -200,7 +201,7 @@ def plan_session(
     test = trials[~is_practice].reset_index(drop=True)
     if test.empty:
         raise InputError("trials.csv holds no test displays, only practice")
-    lists = assign_lists(test)
+    lists = find_lists(test)
     n_lists = int(lists.max()) + 1
     chosen = choose_list(identity, n_lists=n_lists)
     rng = spawn_rng(

@@ -21,7 +21,7 @@ from stimuli.cheats import (
     score_cheat,
 )
 from stimuli.distributions import compare_angles, compute_overlap
-from stimuli.lists import PRACTICE_LIST
+from stimuli.lists import is_practice_trial
 from stimuli.margins import measure_margins
 from stimuli.tables import CELL_NAMES, DISTANCE_CONDITIONS, name_cells
 
@@ -146,7 +146,7 @@ def audit_trials(
     limits
         What passes.
     """
-    trials = trials[trials["list_id"].ne(PRACTICE_LIST).fillna(value=True).to_numpy(dtype=bool)]
+    trials = trials[~is_practice_trial(trials)]
     scores = score_all_cheats(trials, evidence, rng=rng)
     checks = (
         *check_balance(trials),

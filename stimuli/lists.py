@@ -3,8 +3,8 @@
 Each person sees each scene in one of its four conditions, counterbalanced over groups of four people;
 32 practice trials come from scenes not used otherwise; four blocks with breaks (methods 1.1 [paper]).
 The display in cell c of the s-th scene belongs to list (s + c) mod 4: every list holds every scene
-once and each cell equally often. The order of the scenes is a shuffle of its own, so that scenes that
-are neighbours in a folder don't share a list's condition.
+once and each cell equally often. Where a benchmark is made, the order of the scenes is a shuffle of its
+own, so that scenes that are neighbours in a folder don't share a list's condition.
 """
 
 from dataclasses import dataclass
@@ -33,6 +33,27 @@ class ListDesign:
 
     n_practice_scenes: int = 0
     n_blocks: int = 4
+
+
+def is_practice_trial(trials: pd.DataFrame) -> pd.Series:
+    """Return True for the displays whose list is `practice`."""
+    return trials["list_id"].eq(PRACTICE_LIST).fillna(value=False).astype(bool)
+
+
+def number_cells(trials: pd.DataFrame) -> pd.Series:
+    """Return the condition of each display as its place among `CELL_NAMES`, from 0."""
+    return name_cells(trials).map({name: k for k, name in enumerate(CELL_NAMES)}).astype(int)
+
+
+def deal_square(scene: pd.Series, cell: pd.Series) -> pd.Series:
+    """Return the list of each display in the Latin square, from 0.
+
+    Parameters
+    ----------
+    scene, cell
+        Whole numbers from 0: which scene, and which of its conditions (`number_cells`).
+    """
+    return (scene + cell) % N_LISTS
 
 
 def assign_lists(
@@ -70,13 +91,13 @@ def assign_lists(
             "lower --practice or --blocks, or add scenes"
         )
     order = pd.Series(rng.permutation(len(scenes)), index=scenes)
-    place = trials["scene_id"].map(order).to_numpy()
-    cell = name_cells(trials).map({name: k for k, name in enumerate(CELL_NAMES)}).to_numpy()
+    place = trials["scene_id"].map(order)
+    cell = number_cells(trials)
     is_practice = place >= n_used
     # Scenes s, s + 1, s + 2, s + 3 show the four cells in a list: deal them to one block together.
     block = (place // N_LISTS) % design.n_blocks + 1
     dealt = trials.assign(
-        list_id=np.where(is_practice, PRACTICE_LIST, ((place + cell) % N_LISTS + 1).astype(str)),
-        block=pd.Series(block, index=trials.index).astype("Int64").mask(is_practice),
+        list_id=np.where(is_practice, PRACTICE_LIST, (deal_square(place, cell) + 1).astype(str)),
+        block=block.astype("Int64").mask(is_practice),
     )
     return dealt[~is_practice | (place % N_LISTS == cell)].reset_index(drop=True)

@@ -23,7 +23,7 @@ from pandera.typing.pandas import Series
 
 from stimuli.benchmark import Benchmark, open_benchmark, read_objects, write_benchmark
 from stimuli.errors import InputError
-from stimuli.lists import PRACTICE_LIST, ListDesign, assign_lists
+from stimuli.lists import ListDesign, assign_lists, is_practice_trial
 from stimuli.table_io import building_folder, name_some, read_table, write_table
 
 ReviewVerdict = Literal["keep", "reject", "ambiguous"]
@@ -169,7 +169,7 @@ def apply_review(
     dropped = [item for item in reviews.values() if item.verdict in dropped_verdicts]
     names = {item.scene_id for item in dropped}
     trials = benchmark.trials[~benchmark.trials["scene_id"].isin(names)]
-    if trials["list_id"].eq(PRACTICE_LIST).fillna(value=False).all() or not len(trials):
+    if is_practice_trial(trials).all() or not len(trials):
         raise InputError(f"{benchmark.folder}: the review drops every scene; nothing would be left")
     objects = read_objects(benchmark)
     with building_folder(folder) as place:
@@ -195,7 +195,7 @@ def deal_again(trials: pd.DataFrame, *, rng: np.random.Generator) -> pd.DataFram
     """
     if "block" not in trials or trials["list_id"].isna().all():
         return trials.reset_index(drop=True)
-    is_practice = trials["list_id"].eq(PRACTICE_LIST).fillna(value=False).to_numpy(dtype=bool)
+    is_practice = is_practice_trial(trials).to_numpy()
     blocks = ListDesign(n_blocks=int(trials["block"].max()))
     dealt = assign_lists(trials[~is_practice], blocks, rng=rng)
     return pd.concat([dealt, trials[is_practice]], ignore_index=True)

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from analysis.board_reported import read_reported
 from analysis.families import list_model_facts
 from analysis.figures.colours import assign_colours
 from analysis.human import summarise_conditions
@@ -22,16 +22,6 @@ from stimuli.benchmark import Benchmark
 from stimuli.table_io import read_columns, read_table
 
 READOUT_COLUMNS = [*READOUT_KEY, "kind", "trial_id", "value"]
-REPORTED_TEXTS = {
-    "model",
-    "family",
-    "objective",
-    "readout",
-    "quantity",
-    "citation",
-    "place",
-    "note",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +43,7 @@ class Material:
     readouts
         All readouts whose files are there.
     reported
-        Published scores, empty where the project has no table of them.
+        What papers report about this benchmark; empty for any but the published one.
     roc
         Mean ROC curves that came with the benchmark, possibly empty.
     maps
@@ -114,7 +104,7 @@ def load_material(
     board = board.drop(columns=["family", "year"], errors="ignore").merge(
         facts.drop_duplicates("model"), on="model", how="left", validate="many_to_one"
     )
-    reported = read_reported()
+    reported = read_reported(benchmark.manifest.name)
     analysed = load_people(benchmark)
     return Material(
         benchmark=benchmark,
@@ -130,14 +120,6 @@ def load_material(
         mixed=_read_mixed(results),
         colours=assign_colours([*board["family"], *reported["family"].dropna()]),
     )
-
-
-def read_reported() -> pd.DataFrame:
-    """Return the scores that papers report (`data/published_scores.csv`); empty without the file."""
-    with_file = package_files("data").joinpath("published_scores.csv")
-    if not with_file.is_file():
-        return pd.DataFrame(columns=[*sorted(REPORTED_TEXTS), "year", "value"])
-    return read_columns(Path(str(with_file)), text_columns=REPORTED_TEXTS)
 
 
 def _read_readouts(benchmark: Benchmark, results: Path | None) -> pd.DataFrame:

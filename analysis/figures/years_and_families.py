@@ -32,7 +32,7 @@ def make(material: Material) -> Drawing | NotDrawn:
     table = tabulate_years(material.board, material.reported)
     if table.empty:
         return NotDrawn(
-            reason="no score record gives its model's year, and there is no table of reported scores"
+            reason="no score record gives its model's year, and no paper reports about this benchmark"
         )
     text = (
         "Alignment with people over the years in which models appeared. Each panel is one quantity: "
@@ -67,7 +67,7 @@ def tabulate_years(board: pd.DataFrame, reported: pd.DataFrame) -> pd.DataFrame:
                 "model": known["model"],
                 "family": known["family"],
                 "year": known["year"],
-                "r": known["value"],
+                "r": known["value"].astype(float),
                 "source": known["citation"],
             }
         )

@@ -357,7 +357,7 @@ def test_other_people_are_refused_and_files_that_dont_say_are_not(small):
 def pictured(tmp_path_factory):
     """A benchmark with photographs, people's means, and readouts of three models."""
     folder, rng = tmp_path_factory.mktemp("pictured"), np.random.default_rng(2)
-    trials = make_trials(6).assign(image="grey.png")
+    trials = make_trials(8).assign(image="grey.png")
     (folder / "images").mkdir()
     Image.fromarray(np.full((480, 640, 3), 90, dtype=np.uint8)).save(folder / "images/grey.png")
     trials["image_sha256"] = hash_file(folder / "images/grey.png")
@@ -383,10 +383,10 @@ def test_a_row_opens_to_its_hardest_and_easiest_trials_with_people_beside(visit,
     page.get_by_role("button", name="model001").click()
     cards = page.locator(".cards").first.locator("li")
     assert cards.count() == 4
-    rt_ms = round(1000 * human.set_index("trial_id")["mean_rt_s"]["s5_3"])
+    rt_ms = round(1000 * human.set_index("trial_id")["mean_rt_s"]["s7_3"])
     assert f"different far, people {rt_ms} ms" in cards.first.inner_text()
     assert cards.first.locator("img").evaluate("i => i.decode().then(() => i.naturalWidth)") == 208
-    assert "s5_3" in cards.first.locator("img").get_attribute("alt")
+    assert "s7_3" in cards.first.locator("img").get_attribute("alt")
 
 
 def test_thumbnails_keep_their_budget_the_most_wanted_first(pictured):
