@@ -238,7 +238,7 @@ def read_published_readouts(source: Path, trial_ids: pd.Series) -> pd.DataFrame 
             area = integrate_roc(values[: len(trial_ids)])
             tables.append(
                 _tabulate(
-                    "object_auc_dot2",
+                    "object_auc_2023_dot2",
                     area,
                     kind="ease",
                     queries_or_keys=representation,
