@@ -15,14 +15,24 @@ Out = Annotated[
     Path | None,
     typer.Option(help="Folder for the tables [default: statistics in the results folder]."),
 ]
+AllLayers = Annotated[
+    bool, typer.Option("--all-layers", help="All layers, not just the last of each readout.")
+]
 Seed = Annotated[int, typer.Option(help="Root of all randomness.")]
 
 
-def explain(results: Results, benchmark: Bench, out: Out = None, seed: Seed = 0) -> None:
+def explain(
+    results: Results,
+    benchmark: Bench,
+    out: Out = None,
+    all_layers: AllLayers = False,
+    seed: Seed = 0,
+) -> None:
     """Say whether readouts explain RTs: mixed models, and explained variance on unseen scenes.
 
-    Writes mixed.csv (ln RT by person, scene, trial, condition, distance and readout) and
-    explained.csv (what the readout explains on unseen scenes, of what can be explained).
+    Each readout at its last layer, as on the board. Writes mixed.csv (ln RT by person, scene, trial,
+    condition, distance and readout) and explained.csv (what the readout explains on unseen scenes, of
+    what can be explained).
 
     Example: `objecthood explain results --benchmark bench/adeli2023`
     """
@@ -31,29 +41,36 @@ def explain(results: Results, benchmark: Bench, out: Out = None, seed: Seed = 0)
     from analysis.explained import FoldSettings, explain_readouts
     from analysis.mixed_scores import score_mixed
     from analysis.people import load_times
-    from analysis.results import group_by_rows, read_results
+    from analysis.results import group_by_rows, keep_last_layers, read_results
+    from analysis.statistic_tables import Explained
     from stimuli.benchmark import open_benchmark
+    from stimuli.errors import InputError
     from stimuli.table_io import write_table
 
     out = choose_folder(results, out)
     opened = open_benchmark(benchmark)
     readouts = read_results(results, opened.trials)
+    readouts = readouts if all_layers else keep_last_layers(readouts)
     sets = group_by_rows(readouts, times=load_times(opened), trials=opened.trials)
-    mixed, explained = [], []
+    settings = FoldSettings(seed=seed)
+    mixed, reasons = [], []
+    explained = [pd.DataFrame(columns=list(Explained.to_schema().columns))]
     total = 2 * sum(len(one.difficulty) for one in sets)
     with progress_bar("explaining RTs", total=total) as advance:
         for one in sets:
             mixed.append(score_mixed(one.difficulty, one.rows, on_readout=advance))
-            explained.append(
-                explain_readouts(
-                    one.difficulty,
-                    one.rows,
-                    settings=FoldSettings(seed=seed),
-                    on_readout=advance,
+            try:
+                explained.append(
+                    explain_readouts(
+                        one.difficulty, one.rows, settings=settings, on_readout=advance
+                    )
                 )
-            )
+            except InputError as error:
+                reasons.append(f"{len(one.rows.trial_ids)} trials: not in explained.csv: {error}")
     write_table(pd.concat(mixed, ignore_index=True), out / "mixed.csv")
-    write_table(pd.concat(explained, ignore_index=True), out / "explained.csv")
+    write_table(pd.concat(explained[1:] or explained, ignore_index=True), out / "explained.csv")
+    for reason in reasons:
+        say(reason)
     for _, row in pd.concat(mixed).iterrows():
         what = f"{row['model']}: {row['readout']}"
         if pd.isna(row["estimate"]):
@@ -70,9 +87,7 @@ def compare(
     results: Results,
     benchmark: Bench,
     out: Out = None,
-    all_layers: Annotated[
-        bool, typer.Option("--all-layers", help="Compare all layers, not just the last ones.")
-    ] = False,
+    all_layers: AllLayers = False,
     fdr: Annotated[
         bool, typer.Option("--fdr", help="Correct pairs by Benjamini-Hochberg, not by Holm.")
     ] = False,

@@ -123,14 +123,17 @@ def load_material(
 
 
 def _read_readouts(benchmark: Benchmark, results: Path | None) -> pd.DataFrame:
+    """Return the readouts of a results folder and, of models that it lacks, the published ones."""
     paths = [] if results is None else sorted((results / "readouts").glob("*.parquet"))
-    published = benchmark.folder / "published_readouts.parquet"
-    paths += [published] if published.is_file() else []
-    if not paths:
-        return pd.DataFrame(columns=READOUT_COLUMNS)
     texts = {*READOUT_KEY, "kind", "trial_id"}
     tables = [read_columns(path, text_columns=texts)[READOUT_COLUMNS] for path in paths]
-    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+    published = benchmark.folder / "published_readouts.parquet"
+    if published.is_file():
+        table = read_columns(published, text_columns=texts)[READOUT_COLUMNS]
+        known = {str(model) for table in tables for model in table["model"]}
+        tables.append(table[~table["model"].isin(known)])
+    tables = [table for table in tables if len(table)]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=READOUT_COLUMNS)
 
 
 def _read_maps(results: Path | None) -> tuple[MapFile, ...]:

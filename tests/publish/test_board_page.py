@@ -205,7 +205,7 @@ def test_a_rank_interval_is_shown_where_the_scores_were_compared(tmp_path):
     files = make_files(tmp_path, 2, n_layers=1)
     board, notes = add_rank_intervals(build_leaderboard(files), rank(build_leaderboard(files)))
     assert notes == []
-    assert 'c-rank">1 (1–2)</td>' in render_board_page(board, files)
+    assert 'c-rank">1 <small>(1–2)</small></td>' in render_board_page(board, files)
     assert "| 1 (1-2) | model" in render_markdown(board, files[0][1])
 
 
