@@ -96,7 +96,7 @@ def load_material(
     InputError
         The scores are not of this benchmark's trial table, or a file is damaged.
     """
-    board = build_leaderboard(files)
+    board = build_board(files)
     path, record, _ = files[0]
     if record["trials_sha256"] != benchmark.trials_sha256:
         raise InputError(
@@ -104,10 +104,6 @@ def load_material(
             "benchmark that was scored"
         )
     records = tuple(record for _, record, _ in files)
-    facts = list_model_facts(records, [str(scores["model"].iloc[0]) for *_, scores in files])
-    board = board.drop(columns=["family", "year"], errors="ignore").merge(
-        facts.drop_duplicates("model"), on="model", how="left", validate="many_to_one"
-    )
     reported = read_reported()
     human = analyse_human(benchmark)
     return Material(
@@ -120,6 +116,16 @@ def load_material(
         reported=reported,
         roc=_read_roc(benchmark),
         colours=assign_colours([*board["family"], *reported["family"].dropna()]),
+    )
+
+
+def build_board(files: RecordedScores) -> pd.DataFrame:
+    """Return the leaderboard with family and year as figures use them: every model has a family."""
+    records = [record for _, record, _ in files]
+    facts = list_model_facts(records, [str(scores["model"].iloc[0]) for *_, scores in files])
+    board = build_leaderboard(files).drop(columns=["family", "year"], errors="ignore")
+    return board.merge(
+        facts.drop_duplicates("model"), on="model", how="left", validate="many_to_one"
     )
 
 
