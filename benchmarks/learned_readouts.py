@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from model_eval.learned.folds import make_folds
 from model_eval.learned.networks import StackedNetworks, choose_group_size
 from model_eval.learned.readouts import choose_widths
-from model_eval.learned.training import Job, Training, train_networks
+from model_eval.learned.training import Job, Training, group_jobs, train_networks
 
 
 def main() -> None:
@@ -63,10 +63,10 @@ def run_batched(
     def loss(outputs: Tensor, targets: Tensor) -> Tensor:
         return nn.functional.smooth_l1_loss(outputs[..., 0], targets, reduction="none")
 
-    size = choose_group_size(widths, device="cpu") or len(jobs)
+    limit = choose_group_size(widths, device="cpu") or len(jobs)
     started = time.perf_counter()
-    for start in range(0, len(jobs), size):
-        group = jobs[start : start + size]
+    for members in group_jobs(jobs, batch_size=training.batch_size, limit=limit):
+        group = [jobs[k] for k in members]
         networks = StackedNetworks(widths, [job.seed for job in group])
         train_networks(networks, inputs, group, loss=loss, training=training)
     return time.perf_counter() - started

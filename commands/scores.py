@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,6 +51,14 @@ def score(
         score_and_save(part, opened, out=out, settings=settings, model_record=record)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorableReadouts:
+    """Readouts from wherever, and what is known of their model."""
+
+    readouts: "pd.DataFrame"
+    model_record: dict[str, object]
+
+
 def score_and_save(
     readouts: "pd.DataFrame",
     benchmark: "Benchmark",
@@ -58,27 +67,19 @@ def score_and_save(
     settings: "ScoreSettings",
     model_record: dict[str, object],
 ) -> None:
-    """Write one model's readouts, score them, and write the score file."""
-    from analysis.people import load_times
-    from analysis.records import build_record, summarise_readouts, write_score_file
-    from analysis.scoring import score_readouts
+    """Score one model's readouts and write them and the score file."""
+    from analysis.scored import score_model
     from model_eval.tables import READOUT_KEY
-    from stimuli.benchmark import hash_file
-    from stimuli.table_io import safe_file_name, write_table
 
-    times = load_times(benchmark)
     name = str(readouts["model"].iloc[0])
-    kept = out / "readouts" / f"{safe_file_name(name)}.parquet"
-    write_table(readouts, kept)
     n_readouts = len(readouts.drop_duplicates(READOUT_KEY))
     with progress_bar(f"scoring {name}", total=n_readouts) as advance:
-        scores = score_readouts(
-            readouts, times=times, trials=benchmark.trials, settings=settings, on_readout=advance
+        scored = score_model(
+            ScorableReadouts(readouts=readouts, model_record=model_record),
+            benchmark,
+            settings=settings,
+            command=shlex.join(sys.argv),
+            on_readout=advance,
         )
-    record = build_record(
-        benchmark, settings=settings, command=shlex.join(sys.argv), model_record=model_record
-    )
-    record["readouts_sha256"] = hash_file(kept)
-    record["readout_means"] = summarise_readouts(readouts)
-    path = write_score_file(scores, record, folder=out)
+    path = scored.save(out)
     say(f"{name}: {n_readouts} readout{'s' if n_readouts > 1 else ''} scored, {path}")

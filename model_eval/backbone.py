@@ -23,7 +23,7 @@ from model_eval.capture import (
     split_images,
     watching_projections,
 )
-from model_eval.card import Feature, Layer, ModelCard, Preprocessing, name_head, split_head
+from model_eval.card import About, Feature, Layer, ModelCard, Preprocessing, name_head, split_head
 from model_eval.preprocess import make_input
 from model_eval.source import Emit, SourceImage
 from stimuli.errors import InputError
@@ -234,6 +234,7 @@ def describe_network(
     weights_sha256: str | None = None,
     random_seed: int | None = None,
     notes: tuple[str, ...] = (),
+    about: About | None = None,
 ) -> ModelCard:
     """Return the card of a network.
 
@@ -241,7 +242,7 @@ def describe_network(
     ----------
     module
         The network.
-    name, source, weights_sha256, random_seed, notes
+    name, source, weights_sha256, random_seed, notes, about
         As in `ModelCard`.
     config
         A timm data configuration: mean, std, interpolation, input_size.
@@ -268,6 +269,7 @@ def describe_network(
         weights_sha256=weights_sha256,
         random_seed=random_seed,
         notes=notes,
+        about=about or About(),
     )
 
 

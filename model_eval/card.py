@@ -3,8 +3,8 @@
 Light on purpose (no torch): the command line and the sources of models share it.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from stimuli.errors import InputError
@@ -55,6 +55,51 @@ class Preprocessing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """Where a model stands in the field: what boards and figures group models by. None is unknown.
+
+    Attributes
+    ----------
+    family
+        The published model, e.g. DINOv2; one colour in every figure.
+    objective
+        What it was trained for.
+    training_data
+        On which images.
+    year
+        Of publication.
+    licence
+        Of the weights.
+    """
+
+    family: str | None = None
+    objective: str | None = None
+    training_data: str | None = None
+    year: int | None = None
+    licence: str | None = None
+
+
+ABOUT_NAMES = tuple(item.name for item in fields(About))
+
+
+def parse_about(content: Mapping[str, Any], *, where: str) -> About:
+    """Return what a JSON object says of a model; other names in it are left alone.
+
+    Raises
+    ------
+    InputError
+        The year isn't a whole number, or another fact isn't text.
+    """
+    given = {name: content[name] for name in ABOUT_NAMES if content.get(name) is not None}
+    for name, value in given.items():
+        wanted = int if name == "year" else str
+        if type(value) is not wanted:
+            kind = "a whole number" if name == "year" else "text"
+            raise InputError(f"{where}: {name} is {value!r}; expected {kind}")
+    return About(**given)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
     """The facts of a loaded model.
 
@@ -80,6 +125,8 @@ class ModelCard:
         The seed of random weights, else None.
     notes
         What a reader of a score should know.
+    about
+        Family, objective, data, year, licence; empty for untrained networks.
     """
 
     name: str
@@ -92,6 +139,7 @@ class ModelCard:
     weights_sha256: str | None = None
     random_seed: int | None = None
     notes: tuple[str, ...] = field(default_factory=tuple)
+    about: About = field(default_factory=About)
 
     def layer(self, name: str) -> Layer:
         """Return the layer of that name."""
@@ -116,6 +164,7 @@ def split_head(representation: str) -> tuple[str, int | None]:
 def describe_card(card: ModelCard) -> dict[str, Any]:
     """Return a card's facts for a JSON record."""
     content = asdict(card)
+    content |= content.pop("about")
     content["is_random_weights"] = card.random_seed is not None
     content["layers"] = [layer.name for layer in card.layers]
     content["representations"] = sorted(

@@ -4,7 +4,9 @@
 have no timm weights; their checkpoints load as ``checkpoint:vit_base_patch16_224=FILE``.
 """
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
@@ -12,6 +14,7 @@ from pandera.api.pandas.model_config import BaseConfig
 from pandera.typing.pandas import Series
 
 import data
+from model_eval.card import ABOUT_NAMES, About
 from stimuli.table_io import read_table
 
 
@@ -33,6 +36,14 @@ class Catalogue(pa.DataFrameModel):
         coerce = True
 
 
+def find_about(name: str) -> About:
+    """Return what the catalogue says of a model by its full timm name; nothing where it isn't in it."""
+    rows: list[dict[str, Any]] = read_catalogue().to_dict("records")  # type: ignore[assignment]
+    found = {row["name"]: {key: row[key] for key in ABOUT_NAMES} for row in rows}
+    return About(**found.get(name, {}))
+
+
+@cache
 def read_catalogue() -> pd.DataFrame:
     """Return the catalogue, valid under `Catalogue`."""
     return read_table(Path(str(data.__file__)).parent / "models.csv", Catalogue)

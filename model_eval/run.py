@@ -52,7 +52,14 @@ from stimuli.geometry import parse_geometry
 
 _PACKAGES = ("torch", "timm", "numpy", "scipy", "pillow")
 
-__all__ = ["Evaluation", "EvaluationOptions", "Storage", "evaluate_model", "evaluate_source"]
+__all__ = [
+    "Evaluation",
+    "EvaluationOptions",
+    "Storage",
+    "evaluate_model",
+    "evaluate_source",
+    "read_out",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +110,37 @@ class Storage:
 
 
 NOTHING_KEPT = Storage()
+DEFAULT_OPTIONS = EvaluationOptions()
 OnProgress = Callable[[int, int], None]
+
+
+def read_out(
+    model: FeatureSource | str,
+    benchmark: Benchmark,
+    *,
+    options: EvaluationOptions = DEFAULT_OPTIONS,
+    storage: Storage = NOTHING_KEPT,
+) -> "Evaluation":
+    """Return a model's readouts of a benchmark's trials: what a notebook calls.
+
+    Parameters
+    ----------
+    model
+        A name as `objecthood evaluate` takes it, or what `wrap_module` or `load_model` returned.
+    benchmark
+        Its trials with an image are read.
+    options
+        What to read and how; by default the last layer's output, cosine and object AUC.
+    storage
+        What to keep on disk; nothing by default.
+
+    Raises
+    ------
+    InputError
+        The model can't be had or can't read these images, or no trial has an image.
+    """
+    evaluate = evaluate_model if isinstance(model, str) else evaluate_source
+    return evaluate(model, benchmark, options=options, storage=storage)  # type: ignore[arg-type]
 
 
 def evaluate_model(

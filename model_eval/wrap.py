@@ -6,13 +6,14 @@ timm's networks.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from model_eval.backbone import TimmBackbone, describe_network
+from model_eval.card import About
 from stimuli.errors import InputError
 
 # Takes the network and a batch, float32, shape (n, 3, height, width); gives one tensor per layer, or a
@@ -41,9 +42,11 @@ class Facts:
     source
         What kind of model the record calls it.
     weights_sha256
-        Hash of the weights, where they come from a file; without it nothing is cached.
+        Hash of the weights, where they come from a file.
     random_seed
         Of random weights, which are said in every output.
+    about
+        Family, objective, training data, year, licence, for boards and figures.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Facts:
     source: str = "wrapped"
     weights_sha256: str | None = None
     random_seed: int | None = None
+    about: About = field(default_factory=About)
 
 
 def wrap_module(
@@ -68,9 +72,12 @@ def wrap_module(
     is_fixed: bool = False,
     mean: Sequence[float] = IMAGENET_MEAN,
     sd: Sequence[float] = IMAGENET_SD,
-    weights_sha256: str | None = None,
+    about: About | None = None,
 ) -> TimmBackbone:
     """Return a network of one's own as a source of features, on the device where it is.
+
+    Its results are never taken from a cache, since what code of one's own does can't be known from a
+    hash of its weights.
 
     Parameters
     ----------
@@ -78,7 +85,7 @@ def wrap_module(
         The network.
     read
         From network and batch to its layers' outputs, first to last.
-    name, patch_px, size_px, is_fixed, mean, sd, weights_sha256
+    name, patch_px, size_px, is_fixed, mean, sd, about
         As in `Facts`.
 
     Raises
@@ -100,7 +107,7 @@ def wrap_module(
         is_fixed=is_fixed,
         mean=mean,
         sd=sd,
-        weights_sha256=weights_sha256,
+        about=about or About(),
     )
     parameter = next(module.parameters(), torch.zeros(1))
     return wrap_network(module, read, facts=facts, device=str(parameter.device))
@@ -131,6 +138,7 @@ def wrap_network(
         is_fixed=facts.is_fixed,
         weights_sha256=facts.weights_sha256,
         random_seed=seed,
+        about=facts.about,
         notes=() if seed is None else (f"RANDOM weights, seed {seed}: untrained",),
     )
     return TimmBackbone(adapter, card, device=device, dtype=dtype)

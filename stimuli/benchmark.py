@@ -90,7 +90,7 @@ class Benchmark:
         return self.folder / "masks" / f"{scene_id}.png"
 
 
-def open_benchmark(folder: Path) -> Benchmark:
+def open_benchmark(folder: Path | str) -> Benchmark:
     """Return the benchmark in `folder`, its trial table checked.
 
     Raises
@@ -100,6 +100,7 @@ def open_benchmark(folder: Path) -> Benchmark:
     TableError
         The trial table breaks its schema.
     """
+    folder = Path(folder)
     if not (folder / MANIFEST).is_file():
         raise InputError(
             f"{folder}: not a benchmark folder ({MANIFEST} is missing). Make one with "

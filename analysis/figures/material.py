@@ -98,12 +98,8 @@ def load_material(
         The scores are not of this benchmark's trial table, or a file is damaged.
     """
     check_benchmark(files, benchmark)
-    board = build_leaderboard(files)
+    board = build_board(files)
     records = tuple(record for _, record, _ in files)
-    facts = list_model_facts(records, [str(scores["model"].iloc[0]) for *_, scores in files])
-    board = board.drop(columns=["family", "year"], errors="ignore").merge(
-        facts.drop_duplicates("model"), on="model", how="left", validate="many_to_one"
-    )
     reported = read_reported(benchmark.manifest.name)
     analysed = load_people(benchmark)
     return Material(
@@ -119,6 +115,16 @@ def load_material(
         maps=_read_maps(results),
         mixed=_read_mixed(results),
         colours=assign_colours([*board["family"], *reported["family"].dropna()]),
+    )
+
+
+def build_board(files: RecordedScores) -> pd.DataFrame:
+    """Return the leaderboard with family and year as figures use them: every model has a family."""
+    records = [record for _, record, _ in files]
+    facts = list_model_facts(records, [str(scores["model"].iloc[0]) for *_, scores in files])
+    board = build_leaderboard(files).drop(columns=["family", "year"], errors="ignore")
+    return board.merge(
+        facts.drop_duplicates("model"), on="model", how="left", validate="many_to_one"
     )
 
 

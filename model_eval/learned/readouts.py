@@ -21,6 +21,7 @@ from model_eval.learned.training import (
     RT_TRAINING,
     Job,
     Training,
+    group_jobs,
     train_networks,
 )
 from stimuli.errors import InputError
@@ -149,7 +150,7 @@ def learn_grouping(
 ) -> GroupingResult:
     """Return what a readout that learnt grouping on some scenes says of the trials of others.
 
-    Cross-entropy, all epochs, no early stopping [paper].
+    Two outputs, cross-entropy, all epochs, no early stopping [paper].
 
     Parameters
     ----------
@@ -182,16 +183,18 @@ def learn_grouping(
     seeds = rng.integers(2**31, size=settings.n_seeds).tolist()
     jobs = [Job(fold=fold, seed=seed, targets=targets) for seed in seeds]
     outputs = _train(
-        everything, jobs, settings=settings, loss=_cross_entropy, on_network=on_network
+        everything, jobs, settings=settings, loss=_cross_entropy, on_network=on_network, n_outputs=2
     )
-    evidence = np.mean([output[:, 0] for output in outputs], axis=0)
+    # The difference of two classes' outputs is the log odds of the second.
+    evidence = np.mean([output[:, 1] - output[:, 0] for output in outputs], axis=0)
     right = (evidence > 0) == np.asarray(test_same_object, bool)
     return GroupingResult(evidence_same=evidence.astype(float), accuracy=float(right.mean()))
 
 
-def choose_widths(n_dims: int, head: Head) -> tuple[int, ...]:
+def choose_widths(n_dims: int, head: Head, *, n_outputs: int = 1) -> tuple[int, ...]:
     """Return inputs, hidden widths and outputs of a head for tokens of `n_dims` dimensions."""
-    return (2 * n_dims, 1) if head == "linear" else (2 * n_dims, n_dims, n_dims, 1)
+    hidden = () if head == "linear" else (n_dims, n_dims)
+    return (2 * n_dims, *hidden, n_outputs)
 
 
 def _train(
@@ -201,18 +204,20 @@ def _train(
     settings: LearnedSettings,
     loss: Callable[[Tensor, Tensor], Tensor],
     on_network: OnNetwork,
+    n_outputs: int = 1,
 ) -> list[np.ndarray]:
     form: PairForm = "symmetric" if settings.head == "symmetric" else "concatenated"
     stacked = torch.from_numpy(np.ascontiguousarray(tokens, dtype=np.float32)).to(settings.device)
     inputs = combine_tokens(stacked, form)
-    widths = choose_widths(tokens.shape[2], settings.head)
-    size = choose_group_size(widths, device=settings.device) or len(jobs)
-    found: list[np.ndarray] = []
-    for start in range(0, len(jobs), size):
-        group = jobs[start : start + size]
+    widths = choose_widths(tokens.shape[2], settings.head, n_outputs=n_outputs)
+    limit = choose_group_size(widths, device=settings.device) or len(jobs)
+    found: list[np.ndarray] = [np.empty(0)] * len(jobs)
+    for members in group_jobs(jobs, batch_size=settings.training.batch_size, limit=limit):
+        group = [jobs[k] for k in members]
         networks = StackedNetworks(widths, [job.seed for job in group], device=settings.device)
-        found += train_networks(networks, inputs, group, loss=loss, training=settings.training)
-        for _ in group:
+        outputs = train_networks(networks, inputs, group, loss=loss, training=settings.training)
+        for k, output in zip(members, outputs, strict=True):
+            found[k] = output
             on_network()
     return found
 
@@ -228,8 +233,9 @@ def _smooth_l1(outputs: Tensor, targets: Tensor) -> Tensor:
 
 
 def _cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
-    # Of two classes with softmax only the difference counts: one output, its sigmoid.
-    return functional.binary_cross_entropy_with_logits(outputs[..., 0], targets, reduction="none")
+    return functional.cross_entropy(
+        outputs.flatten(0, 1), targets.long().flatten(), reduction="none"
+    ).view(targets.shape)
 
 
 def _check_finite(*arrays: np.ndarray) -> None:

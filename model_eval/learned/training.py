@@ -25,9 +25,11 @@ class Training:
     n_epochs
         Passes over the training trials.
     drop_epoch
-        The learning rate is divided by 10 after so many epochs.
+        The learning rate is divided by 10 (ours; the paper says when it drops, not by how much) after
+        so many epochs.
     batch_size
-        Pairs per step: the published accumulation of gradients, of one pair each.
+        Pairs per step: the published accumulation of gradients, of one pair each. Their mean is taken;
+        Adam's steps don't depend on the scale.
     """
 
     learning_rate: float
@@ -50,6 +52,21 @@ class Job:
     targets: np.ndarray
 
 
+def group_jobs(jobs: Sequence[Job], *, batch_size: int, limit: int) -> list[list[int]]:
+    """Return which jobs are trained together: those with as many steps per epoch, at most `limit`.
+
+    A network without pairs in a step of the others would be moved on by Adam's momentum alone.
+    """
+    by_steps: dict[int, list[int]] = {}
+    for k, job in enumerate(jobs):
+        by_steps.setdefault(_count_steps(job, batch_size), []).append(k)
+    return [
+        members[start : start + limit]
+        for members in by_steps.values()
+        for start in range(0, len(members), limit)
+    ]
+
+
 def train_networks(
     networks: StackedNetworks,
     inputs: Tensor,
@@ -70,7 +87,7 @@ def train_networks(
     inputs : float tensor, shape (n_trials, n_inputs)
         Of all trials.
     jobs
-        What each network is trained, stopped and tested on.
+        What each network is trained, stopped and tested on; all with as many steps (`group_jobs`).
     loss
         Per pair.
     training
@@ -80,6 +97,7 @@ def train_networks(
     -------
     list of float arrays, shape (n_tested, n_outputs)
     """
+    assert len({_count_steps(job, training.batch_size) for job in jobs}) == 1
     device = inputs.device
     targets = torch.from_numpy(np.stack([job.targets for job in jobs])).float().to(device)
     stop, test = ([getattr(job.fold, part) for job in jobs] for part in ("stop", "test"))
@@ -95,7 +113,7 @@ def train_networks(
             optimiser.zero_grad()
             losses = loss(networks.forward(inputs[batch]), targets.gather(1, batch)) * is_real
             # The mean over each network's own pairs; networks don't share weights, so sums don't mix.
-            (losses.sum(dim=1) / is_real.sum(dim=1).clamp(min=1)).sum().backward()
+            (losses.sum(dim=1) / is_real.sum(dim=1)).sum().backward()
             optimiser.step()
         schedule.step()
         if stops:
@@ -107,6 +125,10 @@ def train_networks(
         elif epoch == training.n_epochs - 1:
             kept = _predict(networks, inputs, test)
     return kept
+
+
+def _count_steps(job: Job, batch_size: int) -> int:
+    return -(-len(job.fold.train) // batch_size)
 
 
 def _batches(order: Sequence[np.ndarray], size: int, *, device: torch.device):  # noqa: ANN202 (pairs of tensors)

@@ -15,11 +15,12 @@ from timm.data.config import resolve_model_data_config
 from torch import Tensor, nn
 
 from model_eval.backbone import TimmBackbone, describe_network
+from model_eval.card import About, parse_about
 from model_eval.source import FeatureSource
 from model_eval.sources.timm_models import create_network
 from stimuli.benchmark import hash_file
 from stimuli.errors import InputError
-from stimuli.table_io import name_some
+from stimuli.table_io import name_some, read_json
 
 ENTRY_POINTS = "objecthood.models"
 # Where training scripts put the weights inside a checkpoint, and what they put before their names.
@@ -35,7 +36,8 @@ def load_checkpoint(name: str, *, device: str = "cpu", dtype: str = "float32") -
     ----------
     name
         ``ARCHITECTURE=PATH``, what stands after ``checkpoint:``. The file is safetensors, or a state
-        dict that `torch.load` reads with `weights_only` (no code of the file is ever run).
+        dict that `torch.load` reads with `weights_only` (no code of the file is ever run). A JSON file
+        of the same name beside it may state family, objective, training_data, year and licence.
     device, dtype
         Where it runs, and in what.
 
@@ -62,6 +64,7 @@ def load_checkpoint(name: str, *, device: str = "cpu", dtype: str = "float32") -
         config=resolve_model_data_config(module),
         is_fixed=is_fixed,
         weights_sha256=hash_file(path),
+        about=_read_about(path.with_suffix(".json")),
         notes=(f"preprocessing is that of timm's {architecture}",),
     )
     return TimmBackbone(module, card, device=device, dtype=dtype)
@@ -172,6 +175,10 @@ def load_entry_point(name: str) -> FeatureSource:
             f"entry:{name}: no installed package offers it; installed: {name_some(found) or 'none'}"
         )
     return _check_source(found[name].load()(), name=f"entry:{name}")
+
+
+def _read_about(path: Path) -> About | None:
+    return parse_about(read_json(path), where=str(path)) if path.is_file() else None
 
 
 def _check_source(built: object, *, name: str) -> FeatureSource:

@@ -1,7 +1,7 @@
 """ONNX files: each output is a layer. Runs in onnxruntime, on the CPU, without torch.
 
 Preprocessing isn't part of the format; it is read from a JSON file beside the model if there is one
-(``my_model.json``: mean, sd, patch_px, size_px), and is ImageNet's otherwise.
+(``my_model.json``: mean, sd, patch_px, size_px; also family, objective and such), and is ImageNet's otherwise.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from model_eval.card import Feature, Layer, ModelCard, Preprocessing
+from model_eval.card import (
+    ABOUT_NAMES,
+    Feature,
+    Layer,
+    ModelCard,
+    Preprocessing,
+    parse_about,
+)
 from model_eval.preprocess import make_input
 from model_eval.source import Emit, SourceImage
 from stimuli.benchmark import hash_file
@@ -20,7 +27,7 @@ from stimuli.geometry import InputNeeds
 from stimuli.table_io import read_json
 
 _MEAN, _SD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-_KNOWN = ("mean", "sd", "patch_px", "size_px", "name")
+_KNOWN = ("mean", "sd", "patch_px", "size_px", "name", *ABOUT_NAMES)
 
 
 class OnnxModel:
@@ -76,6 +83,7 @@ class OnnxModel:
             preprocessing=self._preprocessing,
             n_prefix=n_prefix,
             weights_sha256=hash_file(path),
+            about=parse_about(given, where=str(path.with_suffix(".json"))),
             notes=() if "mean" in given else ("preprocessing assumed to be ImageNet's",),
         )
 

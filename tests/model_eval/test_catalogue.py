@@ -7,9 +7,11 @@ import timm
 import torch
 from typer.testing import CliRunner
 
+from analysis.families import name_family
 from commands.models import app
 from model_eval.backbone import describe_network
-from model_eval.catalogue import read_catalogue
+from model_eval.card import About, parse_about
+from model_eval.catalogue import find_about, read_catalogue
 from model_eval.run import EvaluationOptions, evaluate_model
 from model_eval.sources.timm_models import create_network, is_timm_name
 from stimuli.errors import InputError
@@ -47,6 +49,34 @@ def test_a_model_of_the_catalogue_resolves(row):
     for k, output in zip(layers, maps, strict=True):
         own = grid.at_stride(card.layers[k].stride_px)
         assert output.shape[2:] == (own.n_rows, own.n_columns)
+
+
+def test_a_score_says_what_the_catalogue_says_of_the_model():
+    for row in CATALOGUE.itertuples():
+        about = find_about(row.name)
+        assert (about.family, about.objective, about.year) == (row.family, row.objective, row.year)
+        assert (about.training_data, about.licence) == (row.training_data, row.licence)
+        assert isinstance(about.year, int)  # a record is JSON
+    assert find_about("nothing of the kind") == About()
+
+
+def test_figures_find_a_model_s_family_in_its_record(small_benchmark):
+    done = evaluate_model("efficientnet-lite0", small_benchmark, options=EvaluationOptions())
+    record = json.loads(json.dumps(done.model_record))
+    assert name_family(record["name"], record) == "EfficientNet-Lite"
+    assert (record["objective"], record["year"]) == ("supervised", 2020)
+    options = EvaluationOptions(random_weights=0)
+    record = evaluate_model("test_vit", small_benchmark, options=options).model_record
+    assert record["family"] is record["training_data"] is None
+    assert name_family(record["name"], record) == "random weights"
+
+
+def test_what_a_file_says_of_a_model_is_checked():
+    given = {"family": "mine", "year": 2026, "patch_px": 8, "objective": None}
+    assert parse_about(given, where="a.json") == About(family="mine", year=2026)
+    for wrong, message in (({"year": "2026"}, "a whole number"), ({"family": 3}, "text")):
+        with pytest.raises(InputError, match=f"a.json: .*expected {message}"):
+            parse_about(wrong, where="a.json")
 
 
 def test_the_command_lists_the_catalogue():

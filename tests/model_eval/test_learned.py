@@ -18,7 +18,7 @@ from model_eval.learned.readouts import (
     learn_grouping,
     learn_reaction_times,
 )
-from model_eval.learned.training import Job, Training, train_networks
+from model_eval.learned.training import Job, Training, group_jobs, train_networks
 from stimuli.errors import InputError
 
 QUICK = Training(learning_rate=1e-2, n_epochs=8, drop_epoch=5, batch_size=8)
@@ -95,18 +95,24 @@ def train_by_itself(networks, k, inputs, job, training):
 def test_stacked_networks_take_the_course_of_each_by_itself(widths, rng):
     inputs = torch.from_numpy(rng.normal(size=(50, 6)).astype(np.float32))
     folds = make_folds(np.arange(50), by="trials", rng=rng, n_folds=3)
-    folds[0] = replace(folds[0], train=folds[0].train[:-5])  # of other lengths than the others
-    jobs = [Job(fold=f, seed=s, targets=rng.normal(size=50)) for f in folds for s in (4, 9)]
-    seeds = [job.seed for job in jobs]
+    folds[0] = replace(folds[0], train=folds[0].train[:-5])  # a last batch smaller than the others'
+    folds[1] = replace(folds[1], train=folds[1].train[:-12])  # fewer batches
+    every = [Job(fold=f, seed=s, targets=rng.normal(size=50)) for f in folds for s in (4, 9)]
+    groups = group_jobs(every, batch_size=8, limit=4)
+    assert groups == [[0, 1, 4, 5], [2, 3]]
+    assert group_jobs(every, batch_size=8, limit=3) == [[0, 1, 4], [5], [2, 3]]
 
     def loss(outputs, targets):
         return nn.functional.smooth_l1_loss(outputs[..., 0], targets, reduction="none")
 
-    fresh = StackedNetworks(widths, seeds)
-    found = train_networks(StackedNetworks(widths, seeds), inputs, jobs, loss=loss, training=QUICK)
-    for k, job in enumerate(jobs):
-        expected = train_by_itself(fresh, k, inputs, job, QUICK)
-        np.testing.assert_allclose(found[k], expected, atol=2e-4)
+    for members in groups:
+        jobs = [every[k] for k in members]
+        seeds = [job.seed for job in jobs]
+        fresh, stack = StackedNetworks(widths, seeds), StackedNetworks(widths, seeds)
+        found = train_networks(stack, inputs, jobs, loss=loss, training=QUICK)
+        for k, job in enumerate(jobs):
+            expected = train_by_itself(fresh, k, inputs, job, QUICK)
+            np.testing.assert_allclose(found[k], expected, atol=2e-4)
 
 
 def test_networks_in_groups_are_those_of_all_at_once(rng, monkeypatch):

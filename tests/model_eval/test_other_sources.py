@@ -162,13 +162,19 @@ def test_an_onnx_file_is_a_model(small_benchmark, tmp_path, with_tokens, batch):
     if with_tokens:
         with pytest.raises(InputError, match="its patch size must be said"):
             load_model(f"onnx:{path}")
-        settings = {"patch_px": 8, "mean": [0.485, 0.456, 0.406], "sd": [0.229, 0.224, 0.225]}
+        settings = {
+            "family": "means",
+            "patch_px": 8,
+            "mean": [0.485, 0.456, 0.406],
+            "sd": [0.229, 0.224, 0.225],
+        }
         write_json(settings, tmp_path / "net.json")
     options = EvaluationOptions(batch_size=2, geometry="pad")
     done = evaluate_model(f"onnx:{path}", small_benchmark, options=options)
     pd.testing.assert_series_equal(cosines(done), make_plain_answer(small_benchmark), atol=1e-5)
     assert done.model_record["weights_sha256"]
     assert bool(done.model_record["notes"]) is not with_tokens
+    assert done.model_record["family"] == ("means" if with_tokens else None)
 
 
 def test_an_onnx_file_of_one_size_asks_for_another_geometry(small_benchmark, tmp_path):
@@ -208,7 +214,8 @@ def test_kept_features_are_the_same_model_again(small_benchmark, tmp_path):
 
 
 def test_features_of_somebody_s_own_making_are_a_model(small_benchmark, tmp_path):
-    write_json({"model": "secret", "patch_px": 8}, tmp_path / "features.json")
+    given = {"model": "secret", "patch_px": 8, "family": "means", "year": 2026}
+    write_json(given, tmp_path / "features.json")
     for name, shape in (("masked", (8, 12)), ("bare", (9, 7))):
         image = np.zeros((shape[0] * 8, shape[1] * 8, 3))
         pixels = _read_pixels(small_benchmark, name)
@@ -218,6 +225,7 @@ def test_features_of_somebody_s_own_making_are_a_model(small_benchmark, tmp_path
         np.savez(tmp_path / f"{name}.npz", features=means.astype(np.float32))
     done = evaluate_model(f"features:{tmp_path}", small_benchmark, options=PLAIN)
     pd.testing.assert_series_equal(cosines(done), make_plain_answer(small_benchmark), atol=1e-4)
+    assert (done.model_record["family"], done.model_record["year"]) == ("means", 2026)
     np.savez(tmp_path / "bare.npz", features=np.zeros((7, 9, 3)))
     with pytest.raises(
         InputError, match=r"shape \(7, 9, 3\), expected \(9 rows, 7 columns, dims\)"
@@ -253,8 +261,10 @@ def test_a_checkpoint_fits_a_timm_architecture_whatever_is_put_around_it(small_b
     assert plain.readouts["model"].unique().tolist() == ["checkpoint:test_vit=mine.safetensors"]
     wrapped = {"epoch": 3, "teacher": {f"module.backbone.{k}": v for k, v in state.items()}}
     name = save_checkpoint(tmp_path, wrapped)
+    write_json({"family": "mine", "objective": "distilled"}, tmp_path / "mine.json")
     done = evaluate_model(name, small_benchmark, options=PLAIN)
     pd.testing.assert_series_equal(cosines(done), cosines(plain))
+    assert (done.model_record["family"], done.model_record["objective"]) == ("mine", "distilled")
 
 
 def test_a_checkpoint_that_does_not_fit_says_where(tmp_path):
