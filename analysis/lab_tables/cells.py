@@ -5,13 +5,12 @@ import re
 import unicodedata
 from dataclasses import replace
 
-from analysis.lab_tables.drafts import Draft, DraftTable
+from analysis.lab_tables.drafts import IDS, Draft, DraftTable
 from analysis.lab_tables.findings import FindingLog, Place
 
 MISSING_WORDS = frozenset(
     {"nan", "null", "none", "na", "n/a", "nil", "undefined", "missing", ".", "-", "--", "<na>"}
 )
-_ID_COLUMNS = ("participant_id", "session", "trial_id")
 _VALUE_COLUMNS = ("rt", "key", "response", "is_correct", "truth", "outcome", "position")
 _EXCEL_ERROR = re.compile(r"#(REF!|N/A|NAME\?|DIV/0!|VALUE!|NUM!|NULL!)|#{3,}")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
@@ -30,12 +29,12 @@ def clean_cells(table: DraftTable, log: FindingLog) -> DraftTable:
 
 def _clean_draft(draft: Draft, table: DraftTable, log: FindingLog) -> Draft:
     texts = dict(draft.texts)
-    for column in (*_ID_COLUMNS, *_VALUE_COLUMNS, "same_key", "is_practice"):
+    for column in (*IDS, *_VALUE_COLUMNS, "same_key", "is_practice"):
         if not texts[column] or column not in table.names:
             continue
         at = Place(line=draft.line, column=table.names[column], value=texts[column])
         text = _strip(at, log)
-        if column in _ID_COLUMNS:
+        if column in IDS:
             text = _clean_id(replace(at, value=text), log)
         if column in _VALUE_COLUMNS:
             text = _clean_value(replace(at, value=text), log, column=column, table=table)

@@ -26,7 +26,7 @@ _BINARY = (
 )
 _PICKLE = re.compile(rb"\x80[\x02-\x05]|\(dp|ccopy_reg")
 _CP1252_HOLES = frozenset(b"\x81\x8d\x8f\x90\x9d")
-_NUL_SHARE_OF_TEXT = 0.1
+_CONTROL_SHARE_OF_TEXT = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def find_binary_kind(data: bytes) -> str | None:
     ):
         head = data[:65536].rstrip(b"\0")
         controls = sum(byte < 9 or 13 < byte < 27 for byte in head if byte)
-        if controls > _NUL_SHARE_OF_TEXT * len(head):
+        if controls > _CONTROL_SHARE_OF_TEXT * len(head):
             return "a binary file of an unknown kind"
     return None
 

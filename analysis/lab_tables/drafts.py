@@ -11,6 +11,8 @@ from analysis.lab_tables.mapping import COLUMNS, NEEDED, Mapping
 from analysis.lab_tables.tokens import Row
 from stimuli.table_io import name_some
 
+# Columns whose texts are names.
+IDS = ("participant_id", "session", "trial_id")
 _PART = re.compile(r"\{([^{}]+)\}")
 
 
@@ -98,7 +100,7 @@ def draft_presentations(
     for row in grid.rows:
         texts = {name: constants.get(name, "") for name in COLUMNS}
         texts |= {
-            name: _read(parts, row, columns=columns, mapping=mapping)
+            name: _read(parts, row, columns=columns, mapping=mapping, is_id=name in IDS)
             for name, parts in sources.items()
         }
         extra = dict(zip(grid.header, row.cells, strict=True)) if is_own else {}
@@ -179,13 +181,23 @@ def _find_components(grid: Grid, mapping: Mapping, log: FindingLog) -> tuple[str
     return tuple(stems or all_stems[:1])
 
 
-def _read(parts: tuple[str, ...], row: Row, *, columns: dict[str, int], mapping: Mapping) -> str:
-    """Return the first text that isn't nothing; a joined text is nothing where a part is."""
+def _read(
+    parts: tuple[str, ...],
+    row: Row,
+    *,
+    columns: dict[str, int],
+    mapping: Mapping,
+    is_id: bool,
+) -> str:
+    """Return the first text that isn't nothing; a joined text is nothing where a part is.
+
+    The format's words for nothing are none in ids: somebody may be called None.
+    """
     for part in parts:
         names = _PART.findall(part)
         if not names:
             text = row.cells[columns[part]]
-            if text.strip() not in mapping.missing:
+            if text.strip() and (is_id or text.strip() not in mapping.missing):
                 return text
             continue
         cells = {name: row.cells[columns[name]].strip() for name in names}

@@ -32,7 +32,7 @@ def read_json_rows(text: str, log: FindingLog) -> Grid | None:
             value=text[max(error.pos - 20, 0) : error.pos + 20],
         )
         return None
-    if not trials:
+    if not any(trial for _, trial in trials):
         log.add("bad-json", "expected a list of trials: [{...}, {...}]", line=1, value=text[:80])
         return None
     flat = [(line, dict(_flatten(trial))) for line, trial in trials]

@@ -40,9 +40,8 @@ def read_times(table: DraftTable, log: FindingLog) -> DraftTable:
     table = table.with_drafts(
         d.but(rt=to_seconds(d.texts["rt"], unit)) if d.texts["rt"] else d for d in table.drafts
     )
-    table = table.with_drafts(_check_limits(draft, table, log) for draft in table.drafts)
     _check_clocks(table, log)
-    return table
+    return table.with_drafts(_check_limits(draft, table, log) for draft in table.drafts)
 
 
 def has_answer(draft: Draft) -> bool:
@@ -210,7 +209,9 @@ def _mend_unit(draft: Draft, table: DraftTable, log: FindingLog) -> Draft:
     if unit == "s":
         is_other, mended = seconds > _TOO_LONG_S, number.scaleb(-3)
     else:
-        is_other, mended = seconds < _TOO_SHORT_S, number.scaleb(3)
+        # Whole milliseconds below 20 are anticipations: the published data hold one of 5 ms.
+        is_fraction = number != number.to_integral_value()
+        is_other, mended = seconds < _TOO_SHORT_S and is_fraction, number.scaleb(3)
     low, high = _OTHER_UNIT_S
     if not (is_other and low <= mended * _SCALE[unit] <= high):
         return draft
