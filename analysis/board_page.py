@@ -19,6 +19,7 @@ from analysis.board_text import (
     caption_set,
     format_number,
     format_row,
+    format_share,
     name_board,
 )
 from analysis.leaderboard import RecordedScores, list_rows, pick_layers, split_sets
@@ -241,8 +242,8 @@ def _describe_entry(
     }
     return {
         "n": f"{row['n_trials']} trials, {row['n_scenes']} scenes, {row['n_people']} people",
-        "share": f"{_signed(row['partial_r_over_attainable'], 2)} of {_signed(row['partial_attainable_r'], 2)}",
-        "adds": _say_what_it_adds(row),
+        "share": f"{_minus(format_share(row, 2))} of {_signed(row['partial_attainable_r'], 2)}",
+        "adds": f"{_say_what_it_adds(row)}{_say_what_leaks(row, is_learned='learned' in model)}",
         "layers": [
             [
                 *(r[n] if _is_given(r[n]) else "" for n in ("layer", "representation")),
@@ -269,6 +270,16 @@ def _say_what_it_adds(row: Mapping[str, Any]) -> str:
     if pd.notna(row["partial_ci_low_r"]):
         left += f" [{_signed(row['partial_ci_low_r'])}, {_signed(row['partial_ci_high_r'])}]"
     return f"{alone}; {own}. Beyond condition and distance it adds r {left}."
+
+
+def _say_what_leaks(row: Mapping[str, Any], *, is_learned: bool) -> str:
+    """Say, beside a learned readout, what the scene's other trials reach without any model."""
+    if not is_learned or pd.isna(row["all_control_leak_r"]):
+        return ""
+    return (
+        f" Condition and the mean RT of the photograph's other trials, with no model at all, reach "
+        f"{_signed(row['all_control_leak_r'])}: what a readout could reach by learning photographs."
+    )
 
 
 def _describe_reported(reported: pd.DataFrame) -> list[dict[str, Any]]:
@@ -340,7 +351,12 @@ def _signed(value: float | None, digits: int = 3) -> str:
     """Return a number with a real minus sign, or an en dash where there is none."""
     if value is None or pd.isna(value):
         return "–"
-    return f"{value:.{digits}f}".replace("-", "−")
+    return _minus(f"{value:.{digits}f}")
+
+
+def _minus(text: str) -> str:
+    """Return a text with real minus signs."""
+    return text.replace("-", "−")
 
 
 def _round(value: float | None) -> float | None:

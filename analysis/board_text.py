@@ -19,7 +19,7 @@ BOARD_COLUMNS: Mapping[str, str] = {
     "readout": "readout",
     "layer": "layer",
     "partial": "r partial [95 % CI]",
-    "share": "share of attainable",
+    "share": "share of attainable [95 % CI]",
     "all": "r all [95 % CI]",
     "control_condition_r": "condition's r all",
     "same": "r same [95 % CI]",
@@ -36,8 +36,9 @@ CSV_COLUMNS = (
     *("rank", "rank_low", "rank_high", "n_sharing_rank", "model", "family", "objective", "year"),
     *("n_parameters", "is_random_weights", "readout", "representation", "layer", "kind"),
     *("partial_r", "partial_ci_low_r", "partial_ci_high_r", "partial_r_over_attainable"),
-    *("partial_attainable_r", "partial_one_vs_rest_r"),
-    *("all_r", "all_ci_low_r", "all_ci_high_r", "all_control_condition_r"),
+    *("partial_r_over_attainable_low", "partial_r_over_attainable_high"),
+    *("partial_attainable_r", "partial_one_vs_rest_r", "partial_control_leak_r"),
+    *("all_r", "all_ci_low_r", "all_ci_high_r", "all_control_condition_r", "all_control_leak_r"),
     *("same_r", "same_ci_low_r", "same_ci_high_r"),
     *("different_r", "different_ci_low_r", "different_ci_high_r"),
     *("published_r", "published_ci_low_r", "published_ci_high_r", "published_r_over_split_half"),
@@ -70,10 +71,15 @@ EXPLANATIONS = (
         "Intervals: 95 %, over people and scenes."
     ),
     (
-        "rank: by the headline among readouts scored on the same trials; an interval is what the "
-        "comparison of models allows, '=' marks equal scores; rows without a headline have none."
+        "rank: by the headline among readouts scored on the same trials; '=' marks equal scores. In "
+        "brackets its rank interval ('objecthood compare', corrected for the number of pairs): from "
+        "one more than the rows that are separably better, to all that aren't separably worse. "
+        "Rows without a headline have no rank."
     ),
-    "share of attainable: partial r divided by the root of the reliability of people's mean.",
+    (
+        "share of attainable: partial r divided by the root of the reliability of people's mean, "
+        "95 % over people and scenes, with numerator and denominator varying together."
+    ),
     "condition's r all: what the four condition means alone reach on the same rows.",
     (
         "within/between AUC: how well a dot's affinity map picks out the dot's object, mean over "
@@ -109,7 +115,7 @@ def format_row(row: Mapping[str, Any]) -> dict[str, str]:
         "model": f"{row['model']}{' (random weights)' if row['is_random_weights'] else ''}",
         "readout": row["readout"],
         "layer": " ".join(_text(row[name]) for name in ("layer", "representation")).strip(),
-        "share": format_number(row["partial_r_over_attainable"]),
+        "share": format_share(row),
         "control_condition_r": format_number(row["all_control_condition_r"]),
         "published_normalised": format_number(row["published_r_over_split_half"]),
         "object_auc": format_number(row["object_auc"]),
@@ -125,22 +131,35 @@ def format_row(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def format_rank(row: Mapping[str, Any]) -> str:
-    """Return a rank as it is read: ``3``, ``=3`` for a tie, ``2-5`` for an interval.
+    """Return a rank as it is read: ``3``, ``=3`` for equal scores, with its interval where known.
 
     >>> format_rank({"rank": 3, "rank_low": 2, "rank_high": 5, "n_sharing_rank": 1})
-    '2-5'
+    '3 (2-5)'
     """
     if pd.isna(row["rank"]):
         return NOT_AVAILABLE
-    if pd.notna(row["rank_low"]) and pd.notna(row["rank_high"]):
-        low, high = int(row["rank_low"]), int(row["rank_high"])
-        return str(low) if low == high else f"{low}-{high}"
-    return f"{'=' if row['n_sharing_rank'] > 1 else ''}{int(row['rank'])}"
+    rank = f"{'=' if row['n_sharing_rank'] > 1 else ''}{int(row['rank'])}"
+    if pd.isna(row["rank_low"]) or pd.isna(row["rank_high"]):
+        return rank
+    low, high = int(row["rank_low"]), int(row["rank_high"])
+    return f"{rank} ({low})" if low == high else f"{rank} ({low}-{high})"
 
 
 def format_number(value: float | None) -> str:
     """Return a number with three decimals, or ``n/a``."""
     return NOT_AVAILABLE if value is None or pd.isna(value) else f"{value:.3f}"
+
+
+def format_share(row: Mapping[str, Any], digits: int = 3) -> str:
+    """Return the headline's share of the attainable, with its interval where there is one."""
+    names = ("", "_low", "_high")
+    share, low, high = (row[f"partial_r_over_attainable{name}"] for name in names)
+    if pd.isna(share):
+        return NOT_AVAILABLE
+    text = f"{share:.{digits}f}"
+    return (
+        text if pd.isna(low) or pd.isna(high) else f"{text} [{low:.{digits}f}, {high:.{digits}f}]"
+    )
 
 
 def format_interval(row: Mapping[str, Any], metric: str) -> str:

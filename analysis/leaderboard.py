@@ -5,7 +5,7 @@ is not compared with one on 1020. Of each model's readout the board shows the la
 evaluated, a rule fixed beforehand; the best layer stands beside it and never ranks, since it was
 chosen on the scenes that it is scored on. Files of another benchmark, trial table, set of people or
 metric version are refused by name. No statistic is computed here: ranks are orders of scores, and rank
-intervals are those that the score files carry.
+intervals are those of a comparison (`analysis.rank_intervals`).
 """
 
 from collections import Counter
@@ -65,8 +65,8 @@ _QUANTITIES = (
     "control_leak_r",
     "note",
 )
-# Comes with the comparison of models, where score files carry it.
-_RANK_INTERVAL = ("rank_low", "rank_high")
+# Comes with the comparison of models (`analysis.rank_intervals`).
+RANK_INTERVAL = ("rank_low", "rank_high")
 
 
 def build_leaderboard(files: RecordedScores) -> pd.DataFrame:
@@ -82,9 +82,9 @@ def build_leaderboard(files: RecordedScores) -> pd.DataFrame:
     DataFrame
         Sorted: sets of rows by size, then by the headline r. `rank` counts headline rows within
         their set, equal scores sharing the lower number (`n_sharing_rank` of them); rows without a
-        headline value have none. `rank_low` and `rank_high` are empty where the files have no rank
-        intervals. `is_shown` marks the last layer of each readout. `<metric>_<quantity>` are the
-        columns of `analysis.tables.Scores`.
+        headline value have none. `rank_low` and `rank_high` are empty until
+        `analysis.rank_intervals` fills them. `is_shown` marks the last layer of each readout. `<metric>_<quantity>` are the
+        columns of `analysis.tables.Scores`. Without files, these columns and no row.
 
     Raises
     ------
@@ -92,6 +92,8 @@ def build_leaderboard(files: RecordedScores) -> pd.DataFrame:
         The files are of different benchmarks, trial tables, people or metric versions, or two files
         score the same readout of the same model.
     """
+    if not files:
+        return _empty_board()
     check_files_agree(files)
     board = _widen(files)
     _check_entries_differ(board, files)
@@ -171,6 +173,19 @@ def pick_layers(board: pd.DataFrame, row: Mapping[str, Any]) -> pd.DataFrame:
     return board[is_alike].sort_values("order", kind="stable")
 
 
+def _empty_board() -> pd.DataFrame:
+    """Return a board of nothing, with the columns that every board has."""
+    texts = [*READOUT_KEY, "kind", "rows_sha256", "family", "objective", "source", "entry"]
+    texts += ["weights_sha256", "best_layer"]
+    whole = ["rank", *RANK_INTERVAL, "n_sharing_rank", "n_trials", "n_scenes", "n_people"]
+    whole += [*WHOLE_FACTS, "order", "n_layers"]
+    numbers = [f"{metric}_{name}" for metric in METRIC_NAMES for name in _QUANTITIES]
+    types = dict.fromkeys(texts, "str") | dict.fromkeys(whole, "Int64")
+    types |= dict.fromkeys([*numbers, "object_auc", "best_layer_r"], "float64")
+    types |= dict.fromkeys(["is_random_weights", "is_shown"], "bool")
+    return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in types.items()})
+
+
 def _widen(files: RecordedScores) -> pd.DataFrame:
     """Return one row per layer and readout of each file's model, with columns `<metric>_<quantity>`."""
     scores = pd.concat([table.assign(file=k) for k, (_, _, table) in enumerate(files)])
@@ -184,7 +199,7 @@ def _widen(files: RecordedScores) -> pd.DataFrame:
     records = [record for _, record, _ in files]
     board = board.join(_tabulate_facts(files), on="file")
     board["object_auc"] = find_object_auc(records, board)
-    quantities = [name for name in (*_QUANTITIES, *_RANK_INTERVAL) if name in scores.columns]
+    quantities = [name for name in _QUANTITIES if name in scores.columns]
     wide = scores.pivot(index="place", columns="metric", values=quantities)
     named = {
         f"{metric}_{name}": wide[name, metric] if (name, metric) in wide.columns else None
@@ -269,11 +284,8 @@ def _add_ranks(board: pd.DataFrame) -> pd.DataFrame:
     ranks = ranked.groupby("rows_sha256")[HEADLINE_R].rank(ascending=False, method="min")
     sharing = ranked.groupby(["rows_sha256", HEADLINE_R])["entry"].transform("size")
     board.insert(0, "rank", ranks.astype("Int64").reindex(board.index))
-    for k, name in enumerate(_RANK_INTERVAL, start=1):
-        carried = board.get(f"{HEADLINE_METRIC}_{name}")
-        empty = pd.Series(pd.NA, index=board.index, dtype="Int64")
-        interval = empty if carried is None else carried.astype("Int64")
-        board.insert(k, name, interval.where(board["rank"].notna()))
+    for k, name in enumerate(RANK_INTERVAL, start=1):
+        board.insert(k, name, pd.Series(pd.NA, index=board.index, dtype="Int64"))
     board.insert(3, "n_sharing_rank", sharing.astype("Int64").reindex(board.index))
     return board
 

@@ -59,6 +59,35 @@ class PeopleAnalysis:
     ceilings: dict[str, Ceiling]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysedPeople:
+    """The people of a benchmark under its own rules, without ceilings.
+
+    Attributes
+    ----------
+    exclusion
+        What the rules left, and their ledger.
+    times
+        The analysed RTs, people x trials.
+    human
+        One row per trial.
+    """
+
+    exclusion: Exclusion
+    times: ReactionTimes
+    human: pd.DataFrame
+
+
+def load_people(benchmark: Benchmark) -> AnalysedPeople:
+    """Return the people of a benchmark under its own exclusion rules."""
+    exclusion = exclude(benchmark)
+    times = build_matrix(exclusion.analysed, benchmark.trials)
+    human = summarise_trials(
+        times, exclusion.answered, errors_recorded=benchmark.manifest.errors_recorded
+    )
+    return AnalysedPeople(exclusion=exclusion, times=times, human=human)
+
+
 def load_times(benchmark: Benchmark) -> ReactionTimes:
     """Return the analysed RTs of a benchmark, as every score uses them."""
     return build_matrix(exclude(benchmark).analysed, benchmark.trials)
@@ -101,11 +130,7 @@ def declare_rules(benchmark: Benchmark, rules: str) -> None:
 
 def analyse_human(benchmark: Benchmark) -> pd.DataFrame:
     """Return the human table of a benchmark, without its ceilings."""
-    exclusion = exclude(benchmark)
-    times = build_matrix(exclusion.analysed, benchmark.trials)
-    return summarise_trials(
-        times, exclusion.answered, errors_recorded=benchmark.manifest.errors_recorded
-    )
+    return load_people(benchmark).human
 
 
 def analyse_people(

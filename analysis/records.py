@@ -23,7 +23,7 @@ from stimuli.provenance import find_commit, find_versions
 from stimuli.table_io import check_table, read_json, safe_file_name, write_json
 
 FORMAT = "objecthood-score-1"
-_PACKAGES = ("objecthood", "numpy", "pandas", "scipy", "torch", "timm")
+PACKAGES = ("objecthood", "numpy", "pandas", "scipy", "torch", "timm")
 
 
 def build_record(
@@ -59,7 +59,7 @@ def build_record(
         "command": command,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": find_commit(),
-        "versions": find_versions(_PACKAGES),
+        "versions": find_versions(PACKAGES),
         "model": dict(model_record),
     }
 

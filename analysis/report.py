@@ -14,24 +14,21 @@ from PIL import Image
 from analysis.board_page import make_environment
 from analysis.board_reported import REPORTED_BENCHMARK
 from analysis.board_text import EXPLANATIONS, caption_set, format_board, name_board
+from analysis.ceilings import Ceiling
 from analysis.exclusions import FLAGGED_PREFIX
 from analysis.leaderboard import RecordedScores, list_rows, split_sets
+from analysis.metrics import METRIC_VERSION
 from analysis.people import PeopleAnalysis
 from analysis.report_methods import BIBTEX, list_versions, write_methods
 from stimuli.benchmark import Benchmark
 from stimuli.table_io import read_json
 
 # Columns of the board that fit a page of paper; the others are in leaderboard.csv.
-NARROW = ("rank", "model", "readout", "layer", "r partial [95 % CI]", "share of attainable",
+NARROW = ("rank", "model", "readout", "layer", "r partial [95 % CI]", "share of attainable [95 % CI]",
           "r all [95 % CI]", "condition's r all")  # fmt: skip
 # A figure is shown a fifth larger than it is printed in a journal.
 CSS_PX_PER_IN = 1.2 * 96
 DEFAULT_DPI = 300
-TITLES = {
-    "rt_by_condition": "Reaction time by condition",
-    "models_and_ceiling": "Models against what people allow",
-    "design_audit": "What the design gives away",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +37,10 @@ class ReportParts:
 
     Attributes
     ----------
-    benchmark, people, files, board
-        The benchmark, its people, the score files, and the board made of them.
+    benchmark, people
+        The benchmark and its people.
+    files, board
+        The score files and the board made of them; none for a report on people alone.
     pictures
         PNG files of the figures, in order; a JSON of the same name beside each is its caption.
     audit
@@ -50,40 +49,55 @@ class ReportParts:
 
     benchmark: Benchmark
     people: PeopleAnalysis
-    files: RecordedScores
-    board: pd.DataFrame
+    files: RecordedScores = field(default_factory=list)
+    board: pd.DataFrame | None = None
     pictures: list[Path] = field(default_factory=list)
     audit: pd.DataFrame | None = None
 
 
 def render_report(parts: ReportParts) -> str:
     """Return the report as one self-contained HTML page."""
-    record = parts.files[0][1]
     manifest = parts.benchmark.manifest
-    is_published = manifest.name == REPORTED_BENCHMARK
     return (
         make_environment()
         .get_template("report.html")
         .render(
-            title=name_board(record),
+            title=name_board(
+                parts.files[0][1] if parts.files else _name_benchmark(parts.benchmark)
+            ),
             manifest=manifest,
-            record=record,
+            metric_version=METRIC_VERSION,
+            trials_sha256=parts.benchmark.trials_sha256,
             methods=write_methods(parts.benchmark, parts.people, parts.files),
             audit=None if parts.audit is None else _cells(parts.audit),
             conditions=_tabulate_conditions(parts.people),
             exclusions=_tabulate_exclusions(parts.people),
             n_persons=len(parts.people.times.participant_ids),
             ceilings=_tabulate_ceilings(parts.people),
-            sets=[
-                {"caption": caption_set(part), "table": _cells(format_board(part)[list(NARROW)])}
-                for part in split_sets(parts.board)
-            ],
+            sets=[] if parts.board is None else _describe_sets(parts.board),
             explanations=EXPLANATIONS,
             figures=[_embed(path) for path in parts.pictures],
             versions=_cells(list_versions(parts.files)),
-            bibtex=list(BIBTEX.values()) if is_published else [],
+            bibtex=list(BIBTEX.values()) if manifest.name == REPORTED_BENCHMARK else [],
         )
     )
+
+
+def _name_benchmark(benchmark: Benchmark) -> dict[str, Any]:
+    """Return what a score record would say of the benchmark."""
+    manifest = benchmark.manifest
+    return {
+        "benchmark": manifest.name,
+        "benchmark_version": manifest.version,
+        "is_simulated": manifest.is_simulated,
+    }
+
+
+def _describe_sets(board: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {"caption": caption_set(part), "table": _cells(format_board(part)[list(NARROW)])}
+        for part in split_sets(board)
+    ]
 
 
 def _tabulate_conditions(people: PeopleAnalysis) -> dict[str, Any]:
@@ -109,14 +123,19 @@ def _tabulate_exclusions(people: PeopleAnalysis) -> dict[str, Any]:
 
 
 def _tabulate_ceilings(people: PeopleAnalysis) -> dict[str, Any]:
-    names = ("split_half_r", "spearman_brown_r", "attainable_r", "one_vs_rest_r")
+    names = ("split_half", "spearman_brown", "attainable", "one_vs_rest")
     rows = [
-        {"trials": name}
-        | {key.replace("_", " "): _number(getattr(ceiling, key)) for key in names}
+        {"metric or condition": name}
+        | {f"{key} r".replace("_", " "): _with_interval(ceiling, key) for key in names}
         | {"people": ceiling.n_people, "n": ceiling.n_trials, "note": ceiling.note or ""}
         for name, ceiling in people.ceilings.items()
     ]
     return _cells(pd.DataFrame(rows))
+
+
+def _with_interval(ceiling: Ceiling, name: str) -> str:
+    r, low, high = (getattr(ceiling, f"{name}{end}_r") for end in ("", "_low", "_high"))
+    return _number(r) if low is None or high is None else f"{r:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def _cells(table: pd.DataFrame) -> dict[str, Any]:
@@ -130,20 +149,15 @@ def _embed(path: Path) -> dict[str, str]:
     data = base64.b64encode(path.read_bytes()).decode()
     caption = path.with_suffix(".json")
     said = read_json(caption) if caption.is_file() else {}
-    plain = {
-        key: value
-        for key, value in said.items()
-        if isinstance(value, (str, int, float)) and value is not False
-    }
     with Image.open(path) as picture:
         dpi = picture.info.get("dpi", (DEFAULT_DPI, DEFAULT_DPI))[0]
         width_in = picture.width / dpi
     return {
-        "title": TITLES.get(path.stem, path.stem.replace("_", " ").capitalize()),
+        "title": str(said.get("title", path.stem.replace("_", " ").capitalize())),
         "name": path.stem,
         "width_px": str(round(width_in * CSS_PX_PER_IN)),
         "uri": f"data:image/png;base64,{data}",
-        "caption": "; ".join(f"{key.replace('_', ' ')}: {_text(v)}" for key, v in plain.items()),
+        "caption": str(said.get("text", "")),
     }
 
 

@@ -8,7 +8,9 @@ import pandas as pd
 from analysis.leaderboard import RecordedScores
 from analysis.metrics import HEADLINE_METRIC
 from analysis.people import PeopleAnalysis
+from analysis.records import PACKAGES
 from stimuli.benchmark import Benchmark
+from stimuli.provenance import find_commit, find_versions
 from stimuli.tables import CELL_NAMES, name_cells
 
 BIBTEX = {
@@ -33,14 +35,16 @@ def write_methods(
     ----------
     benchmark, people, files
         What ran: the trial table, the people with their rules, and the score files with their
-        settings. A setting that differs between score files is given with all its values.
+        settings. A setting that differs between score files is given with all its values. Without
+        score files there are no paragraphs on models and scores.
     """
-    return {
+    methods = {
         "Displays": _write_displays(benchmark),
         "People": _write_people(people, is_simulated=benchmark.manifest.is_simulated),
-        "Models": _write_models(files),
-        "Scores": _write_scores(files),
     }
+    if files:
+        methods |= {"Models": _write_models(files), "Scores": _write_scores(files)}
+    return methods
 
 
 def _write_displays(benchmark: Benchmark) -> str:
@@ -112,7 +116,13 @@ def _list_settings(records: list[dict[str, Any]]) -> str:
 
 
 def list_versions(files: RecordedScores) -> pd.DataFrame:
-    """Return package, version and number of score files, and the commits that scored."""
+    """Return package, version and number of score files, and the commits that scored.
+
+    Without score files, the versions of this moment.
+    """
+    if not files:
+        now = {**find_versions(PACKAGES), "commit": find_commit()}
+        return pd.DataFrame({"what": list(now), "version": [str(v) for v in now.values()]})
     rows = [
         (package, str(version))
         for _, record, _ in files

@@ -15,6 +15,8 @@ from stimuli.errors import InputError
 from stimuli.table_io import read_table
 
 Key = tuple[str, ...]
+# Where in a results folder the deeper statistics lie, unless somebody says otherwise.
+STATISTICS_FOLDER = "statistics"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,19 @@ def read_results(folder: Path, trials: pd.DataFrame) -> pd.DataFrame:
     for path, table in zip(paths, tables, strict=True):
         check_readouts(table, trials, source=str(path))
     return pd.concat(tables, ignore_index=True)
+
+
+def keep_last_layers(readouts: pd.DataFrame) -> pd.DataFrame:
+    """Return the last layer of each model's readout and representation: what the board ranks.
+
+    Parameters
+    ----------
+    readouts
+        Layers in the order in which they were written.
+    """
+    entry = ["model", "representation", "readout"]
+    last = readouts.groupby(entry, dropna=False)["layer"].transform(lambda layers: layers.iloc[-1])
+    return readouts[readouts["layer"].fillna("").eq(last.fillna(""))]
 
 
 def group_by_rows(

@@ -9,6 +9,7 @@ from commands.console import print_result, progress_bar, say
 from commands.evaluate import evaluate
 from commands.human import human
 from commands.publish import figures, leaderboard
+from commands.stats import compare
 
 MODELS = ["control:condition", "control:distance", "control:colour", "efficientnet-lite0"]
 RANDOM_MODEL = "vit_tiny_patch16_224"
@@ -34,8 +35,9 @@ def demo(
     with progress_bar("making scenes", total=N_SCENES) as advance:
         make_demo_benchmark(bench, seed=seed, on_scene=advance)
     human(bench)
-    evaluate(MODELS, benchmark=bench, out=results)
-    evaluate([RANDOM_MODEL], benchmark=bench, out=results, random_weights=0)
+    evaluate(MODELS, benchmark=bench, out=results, keep_maps="examples")
+    evaluate([RANDOM_MODEL], benchmark=bench, out=results, random_weights=0, keep_maps="examples")
+    compare(results, benchmark=bench)
     figures(results, benchmark=bench, out=out / "figures")
     leaderboard(results, out=out, benchmark=bench)
     print_board(out / "leaderboard.md")

@@ -17,6 +17,8 @@ from commands.model_options import (
     Dots,
     Dtype,
     GeometryText,
+    KeepMaps,
+    KeepPairs,
     Layers,
     Models,
     RandomWeights,
@@ -70,9 +72,8 @@ def evaluate(
     batch_size: BatchSize = 1,
     cache: CacheFolder = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Read everything anew.")] = False,
-    keep_pairs: Annotated[
-        bool, typer.Option("--keep-pairs", help="Keep the dots' vectors, for 'objecthood learn'.")
-    ] = False,
+    keep_pairs: KeepPairs = False,
+    keep_maps: KeepMaps = "",
     keep_features: Annotated[
         Path | None, typer.Option(help="Keep the features too (safetensors), in this folder.")
     ] = None,
@@ -108,6 +109,7 @@ def evaluate(
         has_scenes=scenes or scene_pairs,
         has_scene_pairs=scene_pairs,
         has_pairs=keep_pairs,
+        map_trials=split_words(keep_maps),
         random_weights=random_weights,
         geometry=geometry,
         dots=dots,
@@ -189,6 +191,11 @@ def read_out(job: Job, benchmark: "Benchmark") -> tuple["pd.DataFrame", dict[str
 
         path = job.out / "pairs" / f"{safe_file_name(written)}.safetensors"
         write_pairs(done.pairs, path, model=written)
+    if done.maps:
+        from model_eval.map_files import write_maps
+
+        path = job.out / "maps" / f"{safe_file_name(written)}.npz"
+        write_maps(done.maps, path, model=written, geometry=done.model_record["geometry"])
     _say_what_happened(written, done.skipped, done.model_record)
     return done.readouts, dict(done.model_record)
 

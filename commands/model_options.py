@@ -36,6 +36,16 @@ Scenes = Annotated[
 ScenePairs = Annotated[
     bool, typer.Option("--scene-pairs", help="With those that need all pairs of patches.")
 ]
+KeepPairs = Annotated[
+    bool, typer.Option("--keep-pairs", help="Keep the dots' vectors, for 'objecthood learn'.")
+]
+KeepMaps = Annotated[
+    str,
+    typer.Option(
+        help="Keep affinity maps of the first dot, for figures: of 'examples' (six scenes, the same for "
+        "every model), 'all', or trial ids with commas."
+    ),
+]
 RandomWeights = Annotated[
     int | None, typer.Option(help="Use random weights from this seed; said in every output.")
 ]

@@ -45,7 +45,7 @@ def leaderboard(
     opened = None if benchmark is None else open_benchmark(benchmark)
     readouts = read_kept_readouts(results, files, benchmark=opened)
     fill_readout_means(files, readouts)
-    board = build_leaderboard(files)
+    board = rank_board(build_leaderboard(files), results)
     record = files[0][1]
     reported = read_reported(record["benchmark"])
     examples = None if opened is None else _choose_examples(board, files, readouts, opened)
@@ -58,6 +58,20 @@ def leaderboard(
     n = int(board["is_shown"].sum())
     say(f"{n} readouts of {len(files)} models ({len(board)} with all layers)")
     print_result(str(out / "leaderboard.html"))
+
+
+def rank_board(board: "pd.DataFrame", results: Path) -> "pd.DataFrame":
+    """Fill the rank intervals of a comparison of these scores, where there is one."""
+    from analysis.rank_intervals import add_rank_intervals, read_ranking
+
+    ranking = read_ranking(results)
+    if ranking is None:
+        say("no rank intervals: 'objecthood compare' hasn't been run on these results")
+        return board
+    board, notes = add_rank_intervals(board, ranking)
+    for note in notes:
+        say(note)
+    return board
 
 
 def _choose_examples(

@@ -1,5 +1,6 @@
 """`objecthood report`: everything about a benchmark and its scores in one file."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commands.console import print_result, say
+from commands.publish import rank_board
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,9 +16,15 @@ if TYPE_CHECKING:
 
 def report(
     benchmark: Annotated[Path, typer.Argument(help="The benchmark that was scored.")],
-    results: Annotated[Path, typer.Argument(help="Folder with scores/, as 'evaluate' wrote it.")],
+    results: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Folder with scores/, as 'evaluate' wrote it; without it, people alone."
+        ),
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write [default: RESULTS/report].")
+        Path | None,
+        typer.Option(help="Where to write [default: report in the results, or the benchmark]."),
     ] = None,
     with_audit: Annotated[
         bool, typer.Option("--audit/--no-audit", help="Audit the design, if that wasn't done yet.")
@@ -28,8 +36,12 @@ def report(
 ) -> None:
     """Write a report: design audit, people, exclusions, ceilings, models, figures, methods, versions.
 
+    Without results it is a report on the people.
+
     Example: `objecthood report bench results --out report`
     """
+    # matplotlib refuses to be imported under a backend that it does not know; nothing here opens one.
+    os.environ["MPLBACKEND"] = "agg"
     from analysis.figures.draw_all import draw_all
     from analysis.leaderboard import build_leaderboard
     from analysis.people import analyse_people
@@ -39,16 +51,16 @@ def report(
     from stimuli.benchmark import open_benchmark
     from stimuli.table_io import write_text
 
-    folder = out or results / "report"
+    folder = out or (benchmark if results is None else results) / "report"
     opened = open_benchmark(benchmark)
-    files = read_score_files(results)
+    files = [] if results is None else read_score_files(results)
     pictures = draw_all(files, opened, folder=folder / "figures", results=results)
     audited, picture = _audit(benchmark, folder, is_wanted=with_audit)
     parts = ReportParts(
         benchmark=opened,
         people=analyse_people(opened),
         files=files,
-        board=build_leaderboard(files),
+        board=rank_board(build_leaderboard(files), results) if results and files else None,
         pictures=[*picture, *(path for path in pictures if path.suffix == ".png")],
         audit=audited,
     )

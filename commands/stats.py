@@ -11,17 +11,20 @@ Results = Annotated[
     Path, typer.Argument(help="Folder with readouts/, as 'evaluate' wrote it, or one file.")
 ]
 Bench = Annotated[Path, typer.Option(help="A benchmark folder with people.")]
-Out = Annotated[Path, typer.Option(help="Folder for the tables.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Folder for the tables [default: statistics in the results folder]."),
+]
 Seed = Annotated[int, typer.Option(help="Root of all randomness.")]
 
 
-def explain(results: Results, benchmark: Bench, out: Out, seed: Seed = 0) -> None:
+def explain(results: Results, benchmark: Bench, out: Out = None, seed: Seed = 0) -> None:
     """Say whether readouts explain RTs: mixed models, and explained variance on unseen scenes.
 
     Writes mixed.csv (ln RT by person, scene, trial, condition, distance and readout) and
     explained.csv (what the readout explains on unseen scenes, of what can be explained).
 
-    Example: `objecthood explain results --benchmark bench/adeli2023 --out statistics`
+    Example: `objecthood explain results --benchmark bench/adeli2023`
     """
     import pandas as pd
 
@@ -32,6 +35,7 @@ def explain(results: Results, benchmark: Bench, out: Out, seed: Seed = 0) -> Non
     from stimuli.benchmark import open_benchmark
     from stimuli.table_io import write_table
 
+    out = choose_folder(results, out)
     opened = open_benchmark(benchmark)
     readouts = read_results(results, opened.trials)
     sets = group_by_rows(readouts, times=load_times(opened), trials=opened.trials)
@@ -65,7 +69,10 @@ def explain(results: Results, benchmark: Bench, out: Out, seed: Seed = 0) -> Non
 def compare(
     results: Results,
     benchmark: Bench,
-    out: Out,
+    out: Out = None,
+    all_layers: Annotated[
+        bool, typer.Option("--all-layers", help="Compare all layers, not just the last ones.")
+    ] = False,
     fdr: Annotated[
         bool, typer.Option("--fdr", help="Correct pairs by Benjamini-Hochberg, not by Holm.")
     ] = False,
@@ -75,26 +82,31 @@ def compare(
     """Compare readouts pair by pair: rank intervals, and groups that can't be separated.
 
     Paired over people and scenes, by the headline metric, readouts on the same trials among
-    themselves; writes ranking.csv and pairs.csv.
+    themselves, each at its last layer as on the board; writes ranking.csv and pairs.csv. In the
+    results folder the board finds them.
 
-    Example: `objecthood compare results --benchmark bench/adeli2023 --out statistics`
+    Example: `objecthood compare results --benchmark bench/adeli2023`
     """
     import pandas as pd
 
     from analysis.comparison import compare_models
     from analysis.people import load_times
-    from analysis.results import group_by_rows, name_key, read_results
+    from analysis.results import group_by_rows, keep_last_layers, name_key, read_results
     from analysis.scoring import ScoreSettings
+    from model_eval.tables import READOUT_KEY
     from stimuli.benchmark import open_benchmark
     from stimuli.errors import InputError
     from stimuli.table_io import write_table
 
+    out = choose_folder(results, out)
     opened = open_benchmark(benchmark)
     readouts = read_results(results, opened.trials)
+    readouts = readouts if all_layers else keep_last_layers(readouts)
     sets = group_by_rows(readouts, times=load_times(opened), trials=opened.trials)
     rankings, pairs = [], []
     for one in sets:
         named = {name_key(key): values for key, values in one.difficulty.items()}
+        keys = pd.DataFrame(list(one.difficulty), columns=READOUT_KEY).assign(name=list(named))
         try:
             found = compare_models(
                 named,
@@ -106,7 +118,7 @@ def compare(
             say(f"{len(one.rows.trial_ids)} trials: {error}")
             continue
         sizes = {"n_trials": len(one.rows.trial_ids), "rows_sha256": one.rows.sha256}
-        rankings.append(found.ranking.assign(**sizes))
+        rankings.append(keys.merge(found.ranking, on="name").sort_values("rank").assign(**sizes))
         pairs.append(found.pairs.assign(**sizes))
     if not rankings:
         raise InputError(f"{results}: no two readouts on the same trials can be compared")
@@ -122,12 +134,12 @@ def compare(
     say(f"a shared letter: not separable; wrote ranking.csv and pairs.csv into {out}")
 
 
-def layers(results: Results, benchmark: Bench, out: Out, seed: Seed = 0) -> None:
+def layers(results: Results, benchmark: Bench, out: Out = None, seed: Seed = 0) -> None:
     """Score the best layer honestly: chosen on some scenes, scored on the others.
 
     Writes layers.csv, with the naive score (chosen and scored on the same scenes) and its optimism.
 
-    Example: `objecthood layers results --benchmark bench/adeli2023 --out statistics`
+    Example: `objecthood layers results --benchmark bench/adeli2023`
     """
     import numpy as np
     import pandas as pd
@@ -139,6 +151,7 @@ def layers(results: Results, benchmark: Bench, out: Out, seed: Seed = 0) -> None
     from stimuli.errors import InputError
     from stimuli.table_io import write_table
 
+    out = choose_folder(results, out)
     opened = open_benchmark(benchmark)
     readouts = read_results(results, opened.trials)
     records = []
@@ -178,3 +191,21 @@ def layers(results: Results, benchmark: Bench, out: Out, seed: Seed = 0) -> None
             f"optimism {row['optimism']:+.3f}"
         )
     say(f"wrote layers.csv into {out}")
+
+
+def choose_folder(results: Path, out: Path | None) -> Path:
+    """Return where statistics are written: as asked for, or with the results, where the board looks.
+
+    Raises
+    ------
+    InputError
+        The results are one file, and no folder was named.
+    """
+    from analysis.results import STATISTICS_FOLDER
+    from stimuli.errors import InputError
+
+    if out is not None:
+        return out
+    if results.is_file():
+        raise InputError(f"{results} is a file; name a folder for the tables with --out")
+    return results / STATISTICS_FOLDER

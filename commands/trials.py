@@ -158,7 +158,7 @@ def audit(
     """
     import numpy as np
 
-    from analysis.figures.design_audit import NAME, draw_design_audit
+    from analysis.figures.design_audit import NAME, TEXT, TITLE, draw_design_audit
     from analysis.figures.save import save_figure
     from stimuli.audit import Evidence, audit_trials
     from stimuli.benchmark import load_scene_mask, open_benchmark, read_objects
@@ -186,7 +186,13 @@ def audit(
         ),
         NAME,
         table=found.table,
-        caption={"benchmark": benchmark.manifest.name, "verdict": found.verdict, "seed": seed},
+        caption={
+            "title": TITLE,
+            "text": TEXT,
+            "benchmark": benchmark.manifest.name,
+            "verdict": found.verdict,
+            "seed": seed,
+        },
         folder=out or bench / "audit",
     )
     if as_json:

@@ -24,6 +24,7 @@ import numpy as np
 import model_eval
 import stimuli
 from model_eval.card import Feature, ModelCard
+from model_eval.map_files import describe_map, parse_map
 from model_eval.reduce import Plan
 from model_eval.results import (
     CurveSum,
@@ -220,11 +221,11 @@ def _describe_result(result: ImageResult) -> dict[str, Any]:
             {
                 "feature": asdict(item.feature),
                 "trial_ids": item.trial_ids,
-                "shape": item.vectors.shape,
-                "float32": base64.b64encode(item.vectors.astype("<f4").tobytes()).decode(),
+                **_encode(item.vectors),
             }
             for item in result.pairs
         ],
+        "maps": [{"map": describe_map(item), **_encode(item.affinity)} for item in result.maps],
         "norms": asdict(result.norms),
     }
 
@@ -261,14 +262,25 @@ def _parse_result(content: Mapping[str, Any]) -> ImageResult:
             PairVectors(
                 feature=Feature(**item["feature"]),
                 trial_ids=tuple(item["trial_ids"]),
-                vectors=np.frombuffer(base64.b64decode(item["float32"]), "<f4")
-                .reshape(item["shape"])
-                .astype(np.float32),
+                vectors=_decode(item),
             )
             for item in content["pairs"]
         ],
+        maps=[parse_map(item["map"], affinity=_decode(item)) for item in content["maps"]],
         norms=NormCounts(**content["norms"]),
     )
+
+
+def _encode(array: np.ndarray) -> dict[str, Any]:
+    return {
+        "shape": array.shape,
+        "float32": base64.b64encode(array.astype("<f4").tobytes()).decode(),
+    }
+
+
+def _decode(content: Mapping[str, Any]) -> np.ndarray:
+    flat = np.frombuffer(base64.b64decode(content["float32"]), "<f4")
+    return flat.reshape(content["shape"]).astype(np.float32)
 
 
 def describe_image(
@@ -278,6 +290,7 @@ def describe_image(
     mask_sha256: str | None,
     trials: Sequence[Mapping[str, Any]],
     neighbours: Sequence[str],
+    maps: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return what of an image its result depends on.
 
@@ -291,6 +304,8 @@ def describe_image(
         Ids, dots and objects.
     neighbours
         Hashes of the other images in the same forward pass: they may change the last bits.
+    maps
+        Trials whose affinity maps are kept.
     """
     return {
         "image": image,
@@ -298,4 +313,5 @@ def describe_image(
         "mask bytes": mask_sha256,
         "trials": [dict(row) for row in trials],
         "same batch": list(neighbours),
+        "maps": list(maps),
     }

@@ -28,6 +28,8 @@ class EvaluationOptions:
         With those that need all pairs of patches.
     has_pairs
         Also the vectors of both dots, for learned readouts (`model_eval.learned`).
+    map_trials
+        Also the first dot's affinity map of these trials; see `model_eval.map_files.choose_map_trials`.
     random_weights
         Seed of random weights, or None for pretrained ones.
     geometry
@@ -50,6 +52,7 @@ class EvaluationOptions:
     has_scenes: bool = False
     has_scene_pairs: bool = False
     has_pairs: bool = False
+    map_trials: tuple[str, ...] = ()
     random_weights: int | None = None
     geometry: str = "pad"
     dots: DotRule = "contains"

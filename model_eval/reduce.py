@@ -1,6 +1,6 @@
 """Features of one image to what is kept of it: the readouts of its trials, as they come."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from model_eval.card import Feature, ModelCard, split_head
 from model_eval.curves import CURVES
 from model_eval.displays import Display, DotObject, PatchDisplay
+from model_eval.map_files import AffinityMap
 from model_eval.options import EvaluationOptions
 from model_eval.readouts.registry import Readout
 from model_eval.results import (
@@ -42,12 +43,15 @@ class Plan:
         Whose vectors' lengths are counted.
     options
         As given.
+    map_trials
+        Trials whose first dot's affinity map is kept.
     """
 
     card: ModelCard
     readouts: Mapping[Feature, tuple[Readout, ...]]
     norm_feature: Feature
     options: EvaluationOptions
+    map_trials: frozenset[str] = frozenset()
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -61,6 +65,7 @@ def make_plan(
     readouts: Sequence[Readout],
     *,
     options: EvaluationOptions,
+    map_trials: frozenset[str] = frozenset(),
 ) -> Plan:
     """Return which readout is taken of which feature.
 
@@ -94,6 +99,7 @@ def make_plan(
         },
         norm_feature=Feature(layer=last.name, representation=last.representations[0]),
         options=options,
+        map_trials=map_trials,
     )
 
 
@@ -152,8 +158,31 @@ class ImageReducer:
     def _read(self, view: View, feature: Feature) -> None:
         for item in self._plan.readouts[feature]:
             self._read_one(view, feature, item)
+        self.result.maps.extend(self._copy_maps(view, feature))
         if self._plan.options.has_curves and isinstance(view, LayerView):
             self.result.curves.extend(_sum_curves(view, feature))
+
+    def _copy_maps(self, view: View, feature: Feature) -> Iterator[AffinityMap]:
+        """Yield the maps of the first dots that are asked for, each dot once."""
+        display, grid = self._display, view.patches.grid
+        wanted: dict[tuple[float, float], list[int]] = {}
+        for trial, trial_id in enumerate(display.trial_ids):
+            if trial_id in self._plan.map_trials:
+                x, y = display.dots_px[trial, 0].tolist()
+                wanted.setdefault((x, y), []).append(trial)
+        for (x, y), trials in wanted.items():
+            values = view.maps[view.patches.seed_of_dot[trials[0], 0]]
+            yield AffinityMap(
+                feature=feature,
+                trial_ids=tuple(display.trial_ids[trial] for trial in trials),
+                scene_id=display.scene_id,
+                image=self._image.name,
+                image_sha256=self._image.sha256,
+                dot_x_px=x,
+                dot_y_px=y,
+                grid=grid,
+                affinity=values.reshape(grid.n_rows, grid.n_columns).astype(np.float32),
+            )
 
     def _read_one(self, view: View, feature: Feature, item: Readout) -> None:
         trial_ids = self._display.trial_ids

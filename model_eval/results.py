@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from model_eval.card import Feature
+from model_eval.map_files import AffinityMap
 from model_eval.tables import Kind, Readouts, SceneStatistics, Skipped, Summaries
 from stimuli.table_io import check_table
 
@@ -80,7 +81,7 @@ class ImageResult:
     ----------
     scene_id
         The scene.
-    readouts, skipped, scenes, curves, pairs
+    readouts, skipped, scenes, curves, pairs, maps
         As their classes say.
     norms
         Counts of the last block's token lengths.
@@ -92,6 +93,7 @@ class ImageResult:
     scenes: list[SceneValue] = field(default_factory=list)
     curves: list[CurveSum] = field(default_factory=list)
     pairs: list[PairVectors] = field(default_factory=list)
+    maps: list[AffinityMap] = field(default_factory=list)
     norms: NormCounts = field(default_factory=NormCounts)
 
 
@@ -197,6 +199,13 @@ def collect_pairs(
             vectors=np.concatenate([item.vectors for item in items])[place],
         )
     return collected
+
+
+def collect_maps(results: Sequence[ImageResult]) -> list[AffinityMap]:
+    """Return the maps of all images, by feature."""
+    return sorted(
+        (item for result in results for item in result.maps), key=lambda item: _place(item.feature)
+    )
 
 
 def add_norms(results: Sequence[ImageResult]) -> NormCounts:

@@ -26,6 +26,7 @@ from model_eval.cache import (
 from model_eval.card import Feature, ModelCard, choose_features, describe_card
 from model_eval.device import find_device
 from model_eval.keep import FeatureKeeper
+from model_eval.map_files import AffinityMap, choose_map_trials
 from model_eval.options import EvaluationOptions
 from model_eval.reading import PlannedImage, load_planned, plan_batches, plan_images, read_batch
 from model_eval.readouts import choose_readouts
@@ -36,6 +37,7 @@ from model_eval.results import (
     PairVectors,
     SkippedTrial,
     add_norms,
+    collect_maps,
     collect_pairs,
     tabulate_readouts,
     tabulate_scenes,
@@ -71,6 +73,8 @@ class Evaluation:
         Valid under `model_eval.tables.Summaries`; empty unless curves were asked for.
     pairs
         Both dots' vectors by feature; empty unless asked for.
+    maps
+        First dots' affinity maps; empty unless asked for.
     """
 
     readouts: pd.DataFrame
@@ -79,6 +83,7 @@ class Evaluation:
     scenes: pd.DataFrame
     summaries: pd.DataFrame
     pairs: Mapping[Feature, PairVectors]
+    maps: Sequence[AffinityMap]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +152,7 @@ def evaluate_source(
     storage: Storage = NOTHING_KEPT,
 ) -> Evaluation:
     """Return a loaded model's readouts; see `evaluate_model`."""
-    plan = plan_reading(source.card, options)
+    plan = plan_reading(source.card, options, trials=benchmark.trials)
     images = plan_images(benchmark, source.card, options.geometry)
     run = Run(source=source, benchmark=benchmark, plan=plan, storage=storage)
     results: list[ImageResult] = []
@@ -175,7 +180,7 @@ def explain_cache(
     source = load_model(
         name, random_seed=options.random_weights, device=options.device, dtype=options.dtype
     )
-    plan = plan_reading(source.card, options)
+    plan = plan_reading(source.card, options, trials=benchmark.trials)
     run = Run(source=source, benchmark=benchmark, plan=plan, storage=Storage(cache=cache))
     if not run.is_cached:
         raise InputError(
@@ -189,10 +194,15 @@ def explain_cache(
     ]
 
 
-def plan_reading(card: ModelCard, options: EvaluationOptions) -> Plan:
-    """Return what is read of a model."""
+def plan_reading(
+    card: ModelCard, options: EvaluationOptions, *, trials: pd.DataFrame | None = None
+) -> Plan:
+    """Return what is read of a model; `trials` is needed where maps are kept."""
     features = choose_features(card, layers=options.layers, representations=options.representations)
-    return make_plan(card, features, choose_readouts(options.readouts), options=options)
+    maps = choose_map_trials(options.map_trials, trials) if trials is not None else frozenset()
+    return make_plan(
+        card, features, choose_readouts(options.readouts), options=options, map_trials=maps
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,14 +273,19 @@ class Run:
             find_entry(
                 self._cache,
                 self._parts,
-                _describe_planned(self._benchmark, item, own, neighbours=hashes),
+                _describe_planned(self._benchmark, item, own, neighbours=hashes, plan=self._plan),
             )
             for item, own in zip(batch, hashes, strict=True)
         ]
 
 
 def _describe_planned(
-    benchmark: Benchmark, planned: PlannedImage, image_sha256: str, *, neighbours: Sequence[str]
+    benchmark: Benchmark,
+    planned: PlannedImage,
+    image_sha256: str,
+    *,
+    neighbours: Sequence[str],
+    plan: Plan,
 ) -> dict[str, Any]:
     """Return what of an image its result depends on."""
     mask = benchmark.mask_path(str(planned.rows["scene_id"].iloc[0]))
@@ -287,6 +302,7 @@ def _describe_planned(
             {str(name): value for name, value in row.items()} for row in trials.to_dict("records")
         ],
         neighbours=neighbours if len(neighbours) > 1 else (),
+        maps=[name for name in planned.rows["trial_id"] if name in plan.map_trials],
     )
 
 
@@ -314,6 +330,7 @@ def make_evaluation(
         scenes=tabulate_scenes(model, results),
         summaries=tabulate_summaries(model, results),
         pairs=collect_pairs(results, order=order),
+        maps=collect_maps(results),
     )
 
 

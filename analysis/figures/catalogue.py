@@ -4,12 +4,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from analysis.figures import (
+    accuracy_and_rt,
+    affinity_maps,
+    ceiling_by_people,
     easiest_and_hardest,
+    exclusions,
     layer_curves,
+    mixed_coefficients,
     models_and_ceiling,
     object_auc_and_alignment,
+    persons_and_models,
     roc_curves,
     rt_by_condition,
+    rt_distributions,
     task_and_design,
     years_and_families,
 )
@@ -28,24 +35,32 @@ class Entry:
     make: Callable[[Material], Drawing | NotDrawn]
 
 
-_MODULES = (
+_PEOPLE = (
     task_and_design,
     rt_by_condition,
-    models_and_ceiling,
+    rt_distributions,
+    accuracy_and_rt,
+    exclusions,
+    ceiling_by_people,
+)
+_MODELS = (
     object_auc_and_alignment,
     layer_curves,
     years_and_families,
     roc_curves,
+    mixed_coefficients,
+    persons_and_models,
+    affinity_maps,
     easiest_and_hardest,
 )
 FIGURES = (
-    *(Entry(name=m.NAME, title=m.TITLE, make=m.make) for m in _MODULES[:3]),
+    *(Entry(name=m.NAME, title=m.TITLE, make=m.make) for m in (*_PEOPLE, models_and_ceiling)),
     Entry(
         name=models_and_ceiling.SECOND_NAME,
         title=models_and_ceiling.SECOND_TITLE,
         make=models_and_ceiling.make_second,
     ),
-    *(Entry(name=m.NAME, title=m.TITLE, make=m.make) for m in _MODULES[3:]),
+    *(Entry(name=m.NAME, title=m.TITLE, make=m.make) for m in _MODELS),
 )
 
 

@@ -10,6 +10,13 @@ from analysis.figures.save import STYLE, make_figure
 from stimuli.tables import DISTANCE_CONDITIONS
 
 NAME = "design_audit"
+TITLE = "What the design gives away"
+TEXT = (
+    "Left: how well a cheat does that knows one thing about a display and nothing about its objects "
+    "(area under the ROC curve of same against different, 95 % over scenes; .5 is chance). Right: "
+    "distances between the dots, places of the second dot around the first, and directions from the "
+    "first to the second."
+)
 COLOURS = {True: "#0072B2", False: "#D55E00"}
 VERDICT_COLOURS = {"pass": "#009E73", "warn": "#E69F00", "fail": "#CC3311"}
 KINDS = {True: "same", False: "different"}

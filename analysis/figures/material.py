@@ -11,13 +11,15 @@ import pandas as pd
 from analysis.families import list_model_facts
 from analysis.figures.colours import assign_colours
 from analysis.human import summarise_conditions
-from analysis.leaderboard import RecordedScores, build_leaderboard
-from analysis.people import analyse_human
+from analysis.leaderboard import RecordedScores, build_leaderboard, check_benchmark
+from analysis.people import AnalysedPeople, load_people
 from analysis.published_roc import ROC_FILE
+from analysis.results import STATISTICS_FOLDER
+from analysis.statistic_tables import MixedScores
+from model_eval.map_files import MapFile, read_maps
 from model_eval.tables import READOUT_KEY
 from stimuli.benchmark import Benchmark
-from stimuli.errors import InputError
-from stimuli.table_io import read_columns
+from stimuli.table_io import read_columns, read_table
 
 READOUT_COLUMNS = [*READOUT_KEY, "kind", "trial_id", "value"]
 REPORTED_TEXTS = {
@@ -44,6 +46,8 @@ class Material:
         Score records, without the scores, one per model.
     board
         As `analysis.leaderboard.build_leaderboard` returns it, with family and year.
+    analysed
+        The people under the benchmark's rules: reaction times, ledger.
     human, conditions
         People per trial and per cell of the design.
     readouts
@@ -52,6 +56,10 @@ class Material:
         Published scores, empty where the project has no table of them.
     roc
         Mean ROC curves that came with the benchmark, possibly empty.
+    maps
+        Affinity maps that `objecthood evaluate --keep-maps` kept, a file per model.
+    mixed
+        Mixed models per readout, as `objecthood explain` wrote them; possibly empty.
     colours
         By family.
     """
@@ -59,11 +67,14 @@ class Material:
     benchmark: Benchmark
     records: tuple[Mapping[str, Any], ...]
     board: pd.DataFrame
+    analysed: AnalysedPeople
     human: pd.DataFrame
     conditions: pd.DataFrame
     readouts: pd.DataFrame
     reported: pd.DataFrame
     roc: pd.DataFrame
+    maps: tuple[MapFile, ...]
+    mixed: pd.DataFrame
     colours: Mapping[str, str]
 
     @property
@@ -85,7 +96,7 @@ def load_material(
     Parameters
     ----------
     files
-        As `analysis.records.read_score_files` returns them.
+        As `analysis.records.read_score_files` returns them; none for people alone.
     benchmark
         What was scored.
     results
@@ -96,29 +107,27 @@ def load_material(
     InputError
         The scores are not of this benchmark's trial table, or a file is damaged.
     """
+    check_benchmark(files, benchmark)
     board = build_leaderboard(files)
-    path, record, _ = files[0]
-    if record["trials_sha256"] != benchmark.trials_sha256:
-        raise InputError(
-            f"{path}: scored on another trial table than {benchmark.folder / 'trials.csv'}; name the "
-            "benchmark that was scored"
-        )
     records = tuple(record for _, record, _ in files)
     facts = list_model_facts(records, [str(scores["model"].iloc[0]) for *_, scores in files])
     board = board.drop(columns=["family", "year"], errors="ignore").merge(
         facts.drop_duplicates("model"), on="model", how="left", validate="many_to_one"
     )
     reported = read_reported()
-    human = analyse_human(benchmark)
+    analysed = load_people(benchmark)
     return Material(
         benchmark=benchmark,
         records=records,
         board=board,
-        human=human,
-        conditions=summarise_conditions(human, benchmark.trials),
+        analysed=analysed,
+        human=analysed.human,
+        conditions=summarise_conditions(analysed.human, benchmark.trials),
         readouts=_read_readouts(benchmark, results),
         reported=reported,
         roc=_read_roc(benchmark),
+        maps=_read_maps(results),
+        mixed=_read_mixed(results),
         colours=assign_colours([*board["family"], *reported["family"].dropna()]),
     )
 
@@ -140,6 +149,18 @@ def _read_readouts(benchmark: Benchmark, results: Path | None) -> pd.DataFrame:
     texts = {*READOUT_KEY, "kind", "trial_id"}
     tables = [read_columns(path, text_columns=texts)[READOUT_COLUMNS] for path in paths]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
+
+
+def _read_maps(results: Path | None) -> tuple[MapFile, ...]:
+    paths = [] if results is None else sorted((results / "maps").glob("*.npz"))
+    return tuple(read_maps(path) for path in paths)
+
+
+def _read_mixed(results: Path | None) -> pd.DataFrame:
+    path = None if results is None else results / STATISTICS_FOLDER / "mixed.csv"
+    if path is None or not path.is_file():
+        return pd.DataFrame(columns=list(MixedScores.to_schema().columns))
+    return read_table(path, MixedScores)
 
 
 def _read_roc(benchmark: Benchmark) -> pd.DataFrame:

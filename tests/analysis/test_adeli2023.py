@@ -7,9 +7,12 @@ from scipy.stats import percentileofscore, spearmanr
 from sklearn.metrics import roc_auc_score
 
 from analysis.adeli2023 import find_participants, import_adeli2023, integrate_roc
+from analysis.ceiling_curve import compute_ceiling_curve
 from analysis.controls import compute_control
 from analysis.metrics import N_HALVES
 from analysis.people import analyse_people, summarise_people
+from analysis.person_tables import bin_reaction_times, summarise_persons
+from analysis.rows import select_rows
 from analysis.scoring import ScoreSettings, score_readouts
 from stimuli.adeli2023 import name_trials, read_published_table, tabulate_trials
 from stimuli.benchmark import open_benchmark
@@ -269,3 +272,17 @@ def test_the_written_tables_read_back(imported, tmp_path):
     write_table(benchmark.trials, tmp_path / "trials.csv")
     again = (tmp_path / "trials.csv").read_bytes()
     assert again == (benchmark.folder / "trials.csv").read_bytes()
+
+
+def test_the_largest_groups_of_people_reach_the_published_split_half(imported, people):
+    rows = select_rows(people.times, imported[0].trials)
+    table = compute_ceiling_curve(rows, rng=np.random.default_rng(1), sizes=(36,), n_draws=100)
+    assert table["mean_r"].iloc[0] == pytest.approx(0.417, abs=0.012)
+
+
+def test_the_published_people_s_mean_rts_and_quantiles(imported, people):
+    table = summarise_persons(people.times, pd.DataFrame(), errors_recorded=False)
+    assert table["n_rts"].sum() == 15480
+    assert table["accuracy"].isna().all()
+    bins = bin_reaction_times(people.times, imported[0].trials)
+    assert bins["n"].sum() == 15480

@@ -60,9 +60,27 @@ def test_explain_writes_both_tables_and_says_what_was_found(study, monkeypatch, 
 def test_compare_ranks_and_tests_every_pair(study, monkeypatch, capsys):
     assert run(monkeypatch, *words(study, "compare"), "--draws", "60") == 0
     ranking = pd.read_csv(study / "out" / "ranking.csv")
+    # The last layer that was written, as on the board; not the best.
+    assert ranking["name"].tolist() == ["good: r, layer 0", "anti: r"]
+    assert ranking["model"].tolist() == ["good", "anti"]
+    assert len(pd.read_csv(study / "out" / "pairs.csv")) == 1
+    assert "[2-2]" in capsys.readouterr().out
+
+
+def test_compare_takes_all_layers_where_asked(study, monkeypatch):
+    assert run(monkeypatch, *words(study, "compare"), "--draws", "60", "--all-layers") == 0
+    ranking = pd.read_csv(study / "out" / "ranking.csv")
     assert ranking["name"].iloc[0] == "good: r, layer 3"
     assert len(pd.read_csv(study / "out" / "pairs.csv")) == 3
-    assert "[3-3]" in capsys.readouterr().out
+
+
+def test_statistics_go_where_the_board_looks_and_a_file_needs_a_folder(study, monkeypatch, capsys):
+    base = ("--benchmark", study / "bench")
+    assert run(monkeypatch, "compare", study / "results", *base, "--draws", "20") == 0
+    assert (study / "results" / "statistics" / "ranking.csv").is_file()
+    file = study / "results" / "readouts" / "all.parquet"
+    assert run(monkeypatch, "layers", file, *base) == 2
+    assert "name a folder for the tables with --out" in capsys.readouterr().err
 
 
 def test_layers_shows_the_optimism(study, monkeypatch):

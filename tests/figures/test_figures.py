@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,19 @@ from matplotlib.colors import to_hex
 
 from analysis.families import list_model_facts, name_family
 from analysis.figures import (
+    accuracy_and_rt,
+    affinity_maps,
+    ceiling_by_people,
     easiest_and_hardest,
+    exclusions,
     layer_curves,
+    mixed_coefficients,
     models_and_ceiling,
     object_auc_and_alignment,
+    persons_and_models,
     roc_curves,
     rt_by_condition,
+    rt_distributions,
     task_and_design,
     years_and_families,
 )
@@ -26,11 +34,16 @@ from analysis.figures.colours import FIXED, assign_colours
 from analysis.figures.draw_all import draw_figures
 from analysis.figures.drawing import NotDrawn
 from analysis.figures.material import load_material
+from analysis.person_tables import bin_reaction_times
 from analysis.published_roc import average_curves
 from analysis.records import read_score_files
+from analysis.statistic_tables import MixedScores
+from model_eval.card import Feature
+from model_eval.map_files import AffinityMap, MapFile
 from stimuli.benchmark import open_benchmark
 from stimuli.dots import PUBLISHED_DOT
 from stimuli.errors import InputError
+from stimuli.geometry import pad_to_grid
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +65,9 @@ def test_every_figure_is_drawn_or_named_with_its_reason(drawn):
         "roc_curves",
         "models_on_fewer_trials",
         "years_and_families",
+        "mixed_coefficients",
+        "exclusions",
+        "affinity_maps",
     }
     assert "published_roc.csv" in found.reasons["roc_curves"]
 
@@ -299,3 +315,148 @@ def test_figures_refuse_scores_of_another_benchmark(study, tmp_path):
     (other / "trials.csv").write_text((other / "trials.csv").read_text().replace(",t\n", ",t2\n"))
     with pytest.raises(InputError, match="scored on another trial table"):
         load_material(read_score_files(results), open_benchmark(other), results=results)
+
+
+# People
+
+
+def test_every_person_s_ledger_is_drawn_as_shares_least_taken_first():
+    ledger = pd.DataFrame(
+        {
+            "participant_id": ["a", "a", "a", "b", "b", "b"],
+            "rule": ["wrong", "analysed", "flagged, kept: |z| > 3 within person"] * 2,
+            "n_presentations": [3, 7, 2, 1, 9, 0],
+        }
+    )
+    table = exclusions.tabulate_shares(ledger)
+    assert table["participant_id"].tolist() == ["b", "b", "a", "a"]
+    wrong = table[table["rule"] == "wrong"].set_index("participant_id")["share"]
+    assert wrong.to_dict() == {"a": 0.3, "b": 0.1}
+    axes = exclusions.draw_exclusions(table).axes[0]
+    assert [bar.get_height() for bar in axes.patches] == pytest.approx([10.0, 30.0])
+    assert axes.lines[0].get_ydata() == pytest.approx([0.0, 20.0])
+
+
+def test_nothing_taken_is_said_not_drawn(material):
+    ledger = material.analysed.exclusion.ledger.assign(n_presentations=0)
+    nothing = replace(material.analysed.exclusion, ledger=ledger)
+    made = exclusions.make(
+        replace(material, analysed=replace(material.analysed, exclusion=nothing))
+    )
+    assert isinstance(made, NotDrawn)
+    assert "no rule took" in made.reason
+
+
+def test_the_distribution_s_steps_are_the_table_s_shares_and_what_lies_beyond_is_counted(material):
+    made = rt_distributions.make(material)
+    assert made.numbers["n_rts"] == np.isfinite(material.analysed.times.rt_s).sum()
+    bins = bin_reaction_times(material.analysed.times, material.benchmark.trials)
+    left = made.figure.axes[0]
+    for line, (_, rows) in zip(left.lines, bins.groupby("condition", sort=False), strict=True):
+        assert line.get_ydata() == pytest.approx(rows["share"].to_numpy())
+    end = left.get_xlim()[1]
+    assert made.numbers["n_beyond_axis"] == bins.loc[bins["low_s"] >= end, "n"].sum()
+
+
+def test_accuracy_is_drawn_only_where_errors_are_recorded(material):
+    made = accuracy_and_rt.make(material)
+    assert made.numbers["n_people"] == 12
+    silent = replace(
+        material.benchmark, manifest=replace(material.benchmark.manifest, errors_recorded=False)
+    )
+    assert "no error trials" in accuracy_and_rt.make(replace(material, benchmark=silent)).reason
+
+
+def test_the_ceiling_s_bars_span_the_draws(material):
+    made = ceiling_by_people.make(material)
+    segments = made.figure.axes[0].collections[0].get_segments()
+    ends = np.array([[a[1], b[1]] for a, b in segments])
+    assert ends == pytest.approx(made.table[["low_r", "high_r"]].to_numpy())
+
+
+def test_mixed_coefficients_need_explain_and_then_show_its_numbers(material):
+    assert "objecthood explain" in mixed_coefficients.make(material).reason
+    row = material.board[material.board["is_shown"]].iloc[0]
+    columns = MixedScores.to_schema().columns
+    mixed = pd.DataFrame([dict.fromkeys(columns)]).assign(
+        **{name: row[name] for name in ("model", "layer", "representation", "readout")},
+        estimate=0.02,
+        ci_low=0.01,
+        ci_high=0.03,
+        percent_per_sd=100 * np.expm1(0.02),
+        df=50.0,
+        p=0.001,
+        delta_aic=-7.0,
+        n_rts=100,
+        n_trials=64,
+        n_scenes=16,
+        n_people=12,
+    )
+    made = mixed_coefficients.make(replace(material, mixed=mixed))
+    assert made.table["percent_low"].tolist() == pytest.approx([100 * np.expm1(0.01)])
+    point = made.figure.axes[0].lines[1]
+    assert point.get_xdata() == pytest.approx([100 * np.expm1(0.02)])
+    assert to_hex(point.get_markerfacecolor()) != "#ffffff"  # its AIC is lower
+    silent = mixed.assign(estimate=np.nan)
+    assert "mixed.csv says why" in mixed_coefficients.make(replace(material, mixed=silent)).reason
+
+
+def test_persons_stand_in_rows_of_the_best_readouts_below_the_others(material):
+    made = persons_and_models.make(material)
+    labels = [text.get_text() for text in made.figure.axes[0].get_yticklabels()]
+    assert labels[0] == "the other people"
+    means = [made.numbers[label]["mean_r"] for label in labels[1:]]
+    assert means == sorted(means, reverse=True)
+    nothing = replace(material, readouts=material.readouts[:0])
+    assert "RESULTS/readouts" in persons_and_models.make(nothing).reason
+
+
+# Maps
+
+
+def make_maps(material, models, *, layer="2", n_scenes=5):
+    """Maps of the first scenes of the study, rising to the right, 10-pixel patches of 80 x 60."""
+    trials = material.benchmark.trials
+    scenes = trials.loc[trials["image"].notna(), "scene_id"].unique()[:n_scenes]
+    grid = pad_to_grid(width_px=80, height_px=60, stride_px=10)
+    maps = []
+    for scene in scenes:
+        rows = trials[trials["scene_id"] == scene]
+        first = rows.iloc[0]
+        maps.append(
+            AffinityMap(
+                feature=Feature(layer=layer, representation="tokens"),
+                trial_ids=tuple(rows["trial_id"]),
+                scene_id=scene,
+                image=first["image"],
+                image_sha256=first["image_sha256"],
+                dot_x_px=first["dot1_x_px"],
+                dot_y_px=first["dot1_y_px"],
+                grid=grid,
+                affinity=np.tile(np.arange(8, dtype=np.float32), (6, 1)),
+            )
+        )
+    return tuple(MapFile(model=name, geometry="pad", maps=tuple(maps)) for name in models)
+
+
+def test_maps_stand_beside_their_display_with_the_affinity_at_the_second_dot(material):
+    made = affinity_maps.make(replace(material, maps=make_maps(material, ["c|d", "a<b>"])))
+    board = list(material.board["model"].drop_duplicates())
+    assert made.numbers["models"] == sorted(["c|d", "a<b>"], key=board.index)
+    assert made.table["trial_id"].nunique() == 4
+    assert set(made.table["condition"].head(4)) == {"same far", "different far"}
+    trials = material.benchmark.trials.set_index("trial_id")
+    columns = np.floor(trials.loc[made.table["trial_id"], "dot2_x_px"].to_numpy() / 10)
+    assert made.table["affinity_at_dot2"].tolist() == columns.tolist()
+    map_axes = made.figure.axes[1]
+    assert map_axes.get_xlim() == (0, 80)  # of the photograph, whatever the padding
+    assert map_axes.images[0].get_extent() == [0, 80, 60, 0]
+    dots = [line.get_xdata()[0] for line in map_axes.lines]
+    assert dots == [trials.loc[made.table["trial_id"][0], f"dot{k}_x_px"] for k in (1, 2)]
+
+
+def test_maps_of_no_common_display_and_no_maps_are_said_not_drawn(material):
+    assert "--keep-maps" in affinity_maps.make(replace(material, maps=())).reason
+    (one,) = make_maps(material, ["a<b>"])
+    halves = [replace(one, maps=one.maps[:2]), replace(one, model="c|d", maps=one.maps[2:])]
+    assert "map of every model" in affinity_maps.make(replace(material, maps=tuple(halves))).reason

@@ -10,6 +10,7 @@ import objecthood
 from analysis.scoring import ScoreSettings
 from commands.cluster import parse_job_options, run_on_cluster
 from commands.evaluate import Job
+from model_eval.map_files import read_maps
 from model_eval.options import EvaluationOptions
 from stimuli.errors import InputError
 from stimuli.table_io import write_table
@@ -45,6 +46,7 @@ def test_options_arrive_and_a_failed_model_leaves_the_others(peopled, tmp_path):
     out = tmp_path / "out"
     words = ["--random-weights", "0", "--representations", "keys,attention", "--layers", "0,5"]
     words += ["--readouts", "widest_path", "--scene-pairs", "--curves", "--dots", "bilinear"]
+    words += ["--keep-maps", "examples"]
     done = evaluate(peopled, out, "test_vit", "nonsense", *words)
     assert isinstance(done.exception, InputError)
     assert "1 of 2 models failed" in str(done.exception)
@@ -60,6 +62,10 @@ def test_options_arrive_and_a_failed_model_leaves_the_others(peopled, tmp_path):
     scenes = pd.concat(map(pd.read_csv, (out / "scenes").glob("*.csv")))
     assert "object_auc_beyond_distance" in set(scenes["statistic"])
     assert len(list((out / "summaries").glob("*.csv"))) == 1
+    (maps,) = (out / "maps").glob("*.npz")
+    kept = read_maps(maps)
+    assert kept.model == "test_vit@random0"
+    assert {trial_id for item in kept.maps for trial_id in item.trial_ids} == set(table["trial_id"])
     failures = pd.read_csv(out / "failures.csv")
     assert failures["model"].tolist() == ["nonsense"]
 

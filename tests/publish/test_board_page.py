@@ -15,6 +15,7 @@ from analysis.board_reported import read_reported
 from analysis.board_text import CSV_COLUMNS, render_latex, render_markdown, tabulate_board
 from analysis.board_thumbnails import make_thumbnails
 from analysis.leaderboard import build_leaderboard
+from analysis.rank_intervals import add_rank_intervals
 from analysis.tables import METRIC_NAMES, Scores
 from stimuli.benchmark import Manifest, hash_file, write_benchmark
 from stimuli.errors import InputError
@@ -200,13 +201,52 @@ def test_ties_share_a_rank_and_sets_of_rows_are_tables_of_their_own(visit, small
     assert page.locator("table.board").last.locator("td.c-rank").all_inner_texts() == ["1"]
 
 
-def test_a_rank_interval_is_shown_where_the_files_carry_one(tmp_path):
+def test_a_rank_interval_is_shown_where_the_scores_were_compared(tmp_path):
     files = make_files(tmp_path, 2, n_layers=1)
-    for _, _, scores in files:
-        scores["rank_low"], scores["rank_high"] = 1, 2
-    board = build_leaderboard(files)
-    assert 'c-rank">1–2</td>' in render_board_page(board, files)
-    assert "| 1-2 | model" in render_markdown(board, files[0][1])
+    board, notes = add_rank_intervals(build_leaderboard(files), rank(build_leaderboard(files)))
+    assert notes == []
+    assert 'c-rank">1 (1–2)</td>' in render_board_page(board, files)
+    assert "| 1 (1-2) | model" in render_markdown(board, files[0][1])
+
+
+def rank(board):
+    """Return a ranking of the shown rows, as `compare` writes it."""
+    shown = board[board["rank"].notna()]
+    return shown[["model", "layer", "representation", "readout", "rows_sha256"]].assign(
+        r=shown["partial_r"], rank_low=1, rank_high=len(shown)
+    )
+
+
+def test_an_old_comparison_gives_no_intervals_and_says_why(tmp_path):
+    board = build_leaderboard(make_files(tmp_path, 3, n_layers=1))
+    for ranking, reason in (
+        (rank(board).iloc[:2], "1 of the ranked readouts weren't compared"),
+        (pd.concat([rank(board), rank(board).assign(model="x")]), "others were compared too"),
+        (rank(board).assign(r=0.5), "was compared with another score"),
+    ):
+        filled, notes = add_rank_intervals(board, ranking)
+        assert filled["rank_low"].isna().all()
+        assert len(notes) == 1
+        assert reason in notes[0]
+        assert "run 'objecthood compare' again" in notes[0]
+
+
+def test_the_share_has_its_interval_and_a_learned_readout_its_leak_control(tmp_path):
+    (path, record, scores), *_ = make_files(tmp_path, 1, n_layers=1)
+    scores = scores.assign(
+        r_over_attainable=0.5,
+        r_over_attainable_low=-0.1,
+        r_over_attainable_high=0.9,
+        control_leak_r=0.368,
+    )
+    for facts, is_said in (({}, False), ({"learned": {"folds": "scenes"}}, True)):
+        files = [(path, record | {"model": record["model"] | facts}, scores)]
+        board = build_leaderboard(files)
+        page = render_board_page(board, files)
+        assert "0.50 [−0.10, 0.90]" in page
+        assert ("with no model at all, reach 0.368" in page) is is_said
+    assert "0.500 [-0.100, 0.900]" in render_markdown(board, files[0][1])
+    assert tabulate_board(board)["all_control_leak_r"].iloc[0] == 0.368
 
 
 def test_a_hostile_name_is_text_everywhere(visit, small):

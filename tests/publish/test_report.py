@@ -114,3 +114,27 @@ def test_a_browser_that_makes_no_pdf_is_named_and_nothing_is_left(tmp_path):
 def test_without_a_browser_there_is_no_pdf(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _name: None)
     assert find_chromium() is None
+
+
+def test_people_alone_make_a_report_without_models(parts, tmp_path):
+    pictures = draw_all([], parts.benchmark, folder=tmp_path / "figures")
+    alone = ReportParts(
+        benchmark=parts.benchmark,
+        people=parts.people,
+        pictures=[path for path in pictures if path.suffix == ".png"],
+    )
+    page = render_report(alone)
+    assert "No model was scored: this is a report on the people." in page
+    assert "Distributions of reaction times" in page
+    assert "Models and controls" not in page
+    assert "numpy" in page  # the versions of now
+    assert set(write_methods(parts.benchmark, parts.people, [])) == {"Displays", "People"}
+    assert build_leaderboard([]).empty
+
+
+def test_ceilings_are_given_with_their_intervals_and_figures_with_their_words(parts):
+    page = render_report(parts)
+    ceiling = parts.people.ceilings["all"]
+    low, high = ceiling.split_half_low_r, ceiling.split_half_high_r
+    assert f"{ceiling.split_half_r:.3f} [{low:.3f}, {high:.3f}]" in page
+    assert "Mean reaction time of the correct responses of simulated people" in page
