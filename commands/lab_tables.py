@@ -1,5 +1,6 @@
 """`objecthood data check` and `data import-responses`: any lab's tables to response tables."""
 
+import codecs
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -158,6 +159,14 @@ def _declare(
         raise InputError(f"--decimal is {decimal!r}; expected '.' or ','")
     if timeout_s is not None and timeout_s <= 0:
         raise InputError(f"--timeout-s is {timeout_s}; expected seconds above 0")
+    if encoding is not None:
+        try:
+            codecs.lookup(encoding)
+        except LookupError:
+            raise InputError(
+                f"--encoding is {encoding!r}; expected one that Python knows, such as utf-8, cp1252 "
+                "or utf-16"
+            ) from None
     delimiter = "\t" if delimiter in {"\\t", "tab"} else delimiter
     if delimiter is not None and len(delimiter) != 1:
         raise InputError(f"--delimiter is {delimiter!r}; expected one character, or 'tab'")

@@ -123,9 +123,14 @@ def read_lab_table(
         Which repairs are allowed and which findings accepted.
     trials
         The benchmark's trial table, for ids and truth; None doesn't check them.
+
+    Raises
+    ------
+    InputError
+        The file can't be opened.
     """
     return parse_lab_table(
-        path.read_bytes(),
+        _read_bytes(path),
         file=str(path),
         declared=declared or Declared(),
         consent=consent or Consent(),
@@ -133,6 +138,13 @@ def read_lab_table(
         if trials is None
         else dict(zip(trials["trial_id"], trials["same_object"].astype(bool), strict=True)),
     )
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: can't be read ({error.strerror})") from None
 
 
 def read_grid(path: Path, *, declared: Declared) -> Grid:
@@ -145,7 +157,7 @@ def read_grid(path: Path, *, declared: Declared) -> Grid:
     """
     log = FindingLog(file=str(path))
     reading = _Reading(file=str(path), sha256="", log=log)
-    decoded = decode(path.read_bytes(), log, encoding=declared.encoding)
+    decoded = decode(_read_bytes(path), log, encoding=declared.encoding)
     grid = None if decoded is None else _read_grid(decoded, reading, declared=declared)
     if grid is None:
         worst = next(f for f in log.findings if f.severity == "error")

@@ -91,7 +91,6 @@ _SHAPE_RULES = (
     _safe("row-twice", "a row that is the same in every cell as an earlier one", "leave it out"),
     _safe("column-name-padded", "spaces around a column's name", "take them away"),
     _note("empty-row", "a line without any value"),
-    _note("trailing-delimiters", "delimiters after the last column, all cells empty"),
     _note("separator-line", "Excel's sep= line above the header"),
 )
 

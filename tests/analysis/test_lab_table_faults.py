@@ -11,12 +11,13 @@ from analysis.lab_tables.findings import Consent, parse_consent
 from analysis.lab_tables.importing import tabulate_presentation
 from analysis.lab_tables.mapping import _parse
 from analysis.lab_tables.reading import Declared, parse_lab_table
-from analysis.lab_tables.rules import RULES
+from analysis.lab_tables.rules import GROUPS, RULES
 from stimuli.errors import InputError
 from tests.analysis import lab_files as lab
 
 GOOD = lab.make_study("07")
 MAPPING = _parse(tomllib.loads(lab.LAB_MAPPING))
+WITHOUT_ANSWERS = {k: v for k, v in MAPPING.columns.items() if k not in {"response", "is_correct"}}
 EVERY_REPAIR = Consent(repair=frozenset(n for n, rule in RULES.items() if rule.repair))
 
 
@@ -207,6 +208,15 @@ CASES = [
     case(
         "a code without meaning", "unknown-code", 4, cell(LAB, 4, "answer", "x"), declared=LAB_READ
     ),
+    case(
+        "nothing says right or wrong",
+        "outcome-unknown",
+        2,
+        LAB,
+        declared=Declared(mapping=replace(MAPPING, columns=WITHOUT_ANSWERS)),
+    ),
+    case("instructions among the trials", "row-without-trial", 2, PSY),
+    case("a silent trial, no reason given", "no-response-reason", SILENT, EYE),
     case("an unknown outcome", "unknown-code", 4, cell(OWN, 4, "outcome", "oops")),
     case("a third key", "unknown-key", 4, cell(PSY, 4, "key_resp.keys", "g")),
     case(
@@ -416,6 +426,14 @@ CASES = [
         column(OWN, "position", lambda p: str((int(p) - 1) % 8 + 1)),
     ),
 ]
+
+
+# Rules about several files together: tests of their own, in test_lab_table_round_trip.py.
+FOLDER_RULES = {rule.name for title, rules in GROUPS for rule in rules if title == "Folder"}
+
+
+def test_every_rule_of_the_catalogue_is_in_the_corpus_or_about_several_files():
+    assert {c.rule for c in CASES} | FOLDER_RULES | {"ids-nearly-equal"} == set(RULES)
 
 
 def test_the_corpus_holds_forty_kinds_and_more():
