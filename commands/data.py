@@ -1,4 +1,4 @@
-"""`objecthood data`: published data to a benchmark folder."""
+"""`objecthood data`: published data to a benchmark folder, lab tables to responses."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -7,8 +7,11 @@ from typing import Annotated
 import typer
 
 from commands.console import ERR, print_json, print_result, progress_bar, say
+from commands.lab_tables import check, import_responses
 
-app = typer.Typer(no_args_is_help=True, help="Fetch and import published data.")
+app = typer.Typer(no_args_is_help=True, help="Published data; lab tables, checked and imported.")
+app.command()(check)
+app.command(name="import-responses")(import_responses)
 
 
 class Source(StrEnum):
