@@ -185,7 +185,7 @@ def _check_source(built: object, *, name: str) -> FeatureSource:
     if not (hasattr(built, "card") and hasattr(built, "read")):
         raise InputError(
             f"{name}: it built a {type(built).__name__}; expected what "
-            "model_eval.wrap.wrap_module returns (docs/add_a_model.md)"
+            "model_eval.wrap.wrap_module returns (docs/models.md)"
         )
     return built  # type: ignore[return-value]  (checked by its parts)
 

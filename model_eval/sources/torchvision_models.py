@@ -108,5 +108,5 @@ def find_stages(module: nn.Module, *, name: str) -> list[nn.Module]:
     if isinstance(getattr(network, "features", None), nn.Sequential):
         return list(network.features)
     raise InputError(
-        f"torchvision:{name}: its layers aren't known here; wrap it yourself (docs/add_a_model.md)"
+        f"torchvision:{name}: its layers aren't known here; wrap it yourself (docs/models.md)"
     )
