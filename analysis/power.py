@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from analysis.comparison import ALPHA, MIN_LEVELS, compare_models
 from analysis.prepared import ScoreSettings
@@ -155,11 +156,9 @@ def wilson_interval(n_seen: int, n: int) -> tuple[float, float]:
     >>> tuple(round(x, 3) for x in wilson_interval(5, 10))
     (0.237, 0.763)
     """
-    from statsmodels.stats.proportion import proportion_confint
-
-    low, high = proportion_confint(n_seen, n, alpha=0.05, method="wilson")
+    found = stats.binomtest(n_seen, n).proportion_ci(method="wilson")
     # Exact at the ends, where rounding would leave the share outside its interval.
-    return 0.0 if n_seen == 0 else float(low), 1.0 if n_seen == n else float(high)
+    return 0.0 if n_seen == 0 else float(found.low), 1.0 if n_seen == n else float(found.high)
 
 
 def answer_question(table: pd.DataFrame, *, n_people: int, n_scenes: int) -> str:
@@ -198,9 +197,6 @@ def _run(
     settings = ScoreSettings(n_draws=n_draws, n_halves=2, n_left_out_halves=0, seed=seed)
     pairs = compare_models(models, made.rows, settings=settings).pairs
     # Each question is asked alone, so p is not corrected for the other.
-    seen = {
-        (row.first, row.second)
-        for row in pairs.itertuples(index=False)
-        if row.p < ALPHA and row.difference_z > 0
-    }
+    kept = pairs[(pairs["p"] < ALPHA) & (pairs["difference_z"] > 0)]
+    seen = set(zip(kept["first"], kept["second"], strict=True))
     return (BETTER, WORSE) in seen, (WORSE, MIRROR) in seen
