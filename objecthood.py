@@ -14,6 +14,7 @@ from commands.console import say
 from commands.demo import demo
 from commands.evaluate import evaluate
 from commands.human import human
+from commands.power import power
 from commands.publish import figures, leaderboard
 from commands.report import report
 from commands.scores import score
@@ -44,6 +45,7 @@ for command in (
     explain,
     compare,
     layers,
+    power,
     leaderboard,
     submit_check,
     figures,

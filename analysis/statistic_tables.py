@@ -88,3 +88,34 @@ class Explained(_Keyed):
     n_scenes: Series[int] = pa.Field(ge=0, description="photographs")
     n_people: Series[int] = pa.Field(ge=0, description="people")
     note: Series[str] = pa.Field(nullable=True, description="why a value is empty")
+
+
+class Power(pa.DataFrameModel):
+    """One row is one size of study: how often simulated experiments see a difference."""
+
+    n_people: Series[int] = pa.Field(description="people")
+    n_scenes: Series[int] = pa.Field(description="photographs")
+    n_trials: Series[int] = pa.Field(description="displays, four per scene")
+    difference_r: Series[float] = pa.Field(
+        description="between the models' scores, in a study of the published size"
+    )
+    baseline_r: Series[float] = pa.Field(description="score of the worse model, likewise")
+    attainable_r: Series[float] = pa.Field(
+        description="score of the true difficulty itself, likewise"
+    )
+    power: Series[float] = pa.Field(description="share of experiments: better model called better")
+    power_low: Series[float] = pa.Field(description="Wilson 95 %")
+    power_high: Series[float] = pa.Field(description="Wilson 95 %")
+    power_above_zero: Series[float] = pa.Field(
+        description="share of experiments: worse model called above zero"
+    )
+    power_above_zero_low: Series[float] = pa.Field(description="Wilson 95 %")
+    power_above_zero_high: Series[float] = pa.Field(description="Wilson 95 %")
+    n_experiments: Series[int] = pa.Field(description="simulated, of this size")
+    n_draws: Series[int] = pa.Field(description="bootstrap draws in each comparison")
+    seed: Series[int] = pa.Field(description="root of all randomness")
+
+    class Config(BaseConfig):
+        """Types are coerced."""
+
+        coerce = True

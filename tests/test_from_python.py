@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
@@ -12,8 +13,10 @@ from matplotlib.figure import Figure
 from torch import nn
 
 from analysis import draw_scores, score_model
-from model_eval import EvaluationOptions, open_benchmark, read_out, wrap_module
+from model_eval import EvaluationOptions, load_model, open_benchmark, read_out, wrap_module
+from model_eval.readouts import registry
 from stimuli.errors import InputError
+from stimuli.geometry import GeometryMode
 from tests.model_eval.test_learn_command import write_bench
 
 ROOT = Path(__file__).parents[1]
@@ -92,3 +95,37 @@ def test_what_notebooks_import_costs_nothing_until_it_is_used():
             assert getattr(package, name).__name__ == name
         with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
             _ = package.nonsense
+
+
+def test_each_way_to_add_a_model_runs_as_documented_in_at_most_ten_lines(
+    tmp_path, rng, monkeypatch
+):
+    bench = write_bench(tmp_path / "b", rng)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("model_eval.readouts.registry.READOUTS", dict(registry.READOUTS))
+    blocks = find_python(ROOT / "docs" / "models.md")
+    assert len(blocks) == 3
+    assert all(len([line for line in code.splitlines() if line]) <= 10 for code in blocks)
+    file_model, features, new_readout = blocks
+    Path("my_model.py").write_text(file_model)
+    built = load_model("my_model.py:build")
+    assert (built.card.name, built.card.about.year) == ("mine", 2026)
+    Path("features").mkdir()
+    exec(features, {})  # noqa: S102 (ours)
+    stored = load_model("features:features")
+    assert (stored.card.name, stored.card.needs.stride_px) == ("secret", 16)
+    exec(new_readout, {})  # noqa: S102 (ours)
+    options = EvaluationOptions(readouts=("negative_l1", "cosine"))
+    values = read_out(built, bench, options=options).readouts
+    own = values.loc[values["readout"].eq("negative_l1")]
+    assert len(own) == values["readout"].eq("cosine").sum()
+    assert own["value"].le(0).all()
+    assert own["value"].lt(0).any()
+
+
+def test_every_readout_and_geometry_is_documented():
+    text = (ROOT / "docs" / "models.md").read_text()
+    for name in registry.READOUTS:
+        assert f"`{name}`" in text, name
+    for mode in get_args(GeometryMode):
+        assert f"| `{mode}" in text, mode

